@@ -1,0 +1,266 @@
+/* Facts: the plain vocabulary in which a worker tells main what it sees. No pointers, no verbs
+ * types: ids cross the floors. Names here are the ones of metrics and JSON (docs/METRICS.md). */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "core/hist.h"
+
+#define FACT_NAME 64	 /* bytes of a peer, rail, class, device or counter name with NUL */
+#define FACT_NETDEV 16	 /* IFNAMSIZ */
+#define FACT_ADDRESS 64	 /* textual address, with zone */
+#define FACT_TEXT 240	 /* a sentence for people */
+#define RAIL_MAX 16	 /* rails of one device */
+#define CLASS_MAX 8	 /* traffic classes of a configuration */
+#define PORT_MAX 16	 /* ports of a device that are followed; the rest is counted */
+#define GID_MAX 1024	 /* non-zero GIDs of a device that are followed */
+#define COUNTER_MAX 4096 /* counters of a device that are followed; the rest is counted */
+
+/* The operations, and `ack`: the transport completion of a send, which has no schedule. */
+enum op { OP_SEND, OP_READ, OP_WRITE, OP_ATOMIC };
+#define OP_COUNT 4
+#define STREAM_ACK OP_COUNT /* streams of round trips: the ops, then ack */
+#define STREAM_COUNT (OP_COUNT + 1)
+
+enum session_state {
+	SESSION_IDLE,
+	SESSION_RESOLVING,
+	SESSION_CONNECTING,
+	SESSION_UP,
+	SESSION_DRAINING,
+	SESSION_BACKOFF,
+	SESSION_DISABLED,
+};
+#define SESSION_STATE_COUNT 7
+
+/* Genuine failures of a probe that was sent. */
+enum fail_reason {
+	FAIL_TIMEOUT,
+	FAIL_RETRY_EXCEEDED,
+	FAIL_RNR_RETRY_EXCEEDED,
+	FAIL_REMOTE_ACCESS,
+	FAIL_REMOTE_OPERATION,
+	FAIL_LOCAL_QP_ERROR,
+	FAIL_CORRUPT,
+	FAIL_OTHER,
+};
+#define FAIL_COUNT 8
+
+/* Sent, and nobody's loss. */
+enum abort_reason {
+	ABORT_FLUSHED,
+	ABORT_DRAIN,
+	ABORT_RELOAD,
+	ABORT_PEER_LEAVING,
+	ABORT_WORKER_LOST,
+	ABORT_LOCAL_PORT_DOWN,
+};
+#define ABORT_COUNT 6
+
+/* Due, and not sent. */
+enum skip_reason {
+	SKIP_LOCAL_PORT_DOWN,
+	SKIP_NOT_CONNECTED,
+	SKIP_QP_STALLED,
+	SKIP_PEER_UNRESPONSIVE,
+	SKIP_BUDGET,
+	SKIP_WORKER_STUCK,
+	SKIP_DEVICE_ABSENT,
+};
+#define SKIP_COUNT 7
+
+enum connect_failure {
+	CONNECT_RESOLVE,
+	CONNECT_ROUTE,
+	CONNECT_UNREACHABLE,
+	CONNECT_REJECTED,
+	CONNECT_STALE,
+	CONNECT_TIMEOUT,
+	CONNECT_WRONG_DEVICE,
+	CONNECT_HELLO,
+	CONNECT_VERSION,
+	CONNECT_NO_RESOURCES,
+	CONNECT_OTHER,
+};
+#define CONNECT_COUNT 11
+
+enum drain_outcome { DRAIN_LAST_WQE, DRAIN_MARKER, DRAIN_TIMEOUT };
+#define DRAIN_COUNT 3
+
+enum gid_type { GID_TYPE_UNKNOWN, GID_TYPE_IB, GID_TYPE_ROCE_V1, GID_TYPE_ROCE_V2 };
+enum link_layer { LINK_LAYER_UNKNOWN, LINK_LAYER_INFINIBAND, LINK_LAYER_ETHERNET };
+enum worker_loop { WORKER_RAIL, WORKER_CONTROL, WORKER_COUNTER };
+#define WORKER_LOOPS 3
+
+/* Where a counter came from: two sources never become one series. */
+enum counter_source { SOURCE_COUNTERS, SOURCE_COUNTERS_EXT, SOURCE_HW_COUNTERS };
+
+enum read_error {
+	READ_EINVAL,
+	READ_EACCES,
+	READ_EIO,
+	READ_ENODEV,
+	READ_TIMEOUT,
+	READ_PARSE,
+	READ_OTHER,
+};
+#define READ_ERROR_COUNT 7
+
+/* Asynchronous events by name without IBV_EVENT_, lower case; the last is `other`. The table of
+ * names stands in facts.c in this order; verbs numbers are mapped by name in probes/async.c. */
+#define ASYNC_EVENT_COUNT 22
+extern const char *const async_event_names[ASYNC_EVENT_COUNT];
+/* true: belongs to a port; its `port` label is set. */
+bool async_event_is_port(unsigned event);
+
+const char *op_name(enum op op);		/* "send" */
+const char *stream_name(unsigned stream);	/* "send" ... "ack" */
+const char *session_state_name(enum session_state state);
+const char *fail_reason_name(enum fail_reason reason);
+const char *abort_reason_name(enum abort_reason reason);
+const char *skip_reason_name(enum skip_reason reason);
+const char *connect_failure_name(enum connect_failure failure);
+const char *drain_outcome_name(enum drain_outcome outcome);
+const char *gid_type_name(enum gid_type type);	   /* "RoCE v2", "RoCE v1", "IB", "" */
+const char *link_layer_name(enum link_layer layer); /* "Ethernet", "InfiniBand", "unknown" */
+const char *worker_loop_name(enum worker_loop loop);
+const char *counter_source_name(enum counter_source source); /* "counters", ... */
+const char *read_error_name(enum read_error error);
+
+/* The books of one operation of one session (CONTRACT: the books). Written by the rail thread
+ * only; every field but the schedule only grows, except in_flight and the streaks. */
+struct op_books {
+	uint64_t interval_ns; /* 0: the operation is off */
+	uint64_t phase_ns;    /* due instants are phase_ns + k * interval_ns, CLOCK_MONOTONIC */
+	uint64_t booked_until_ns; /* every instant <= this has been booked */
+	uint64_t scheduled;
+	uint64_t sent;
+	uint64_t ok;
+	uint64_t failed[FAIL_COUNT];
+	uint64_t aborted[ABORT_COUNT];
+	uint64_t not_attempted[SKIP_COUNT];
+	uint64_t late;		/* subset of failed */
+	uint64_t self_delayed;	/* subset of ok, kept out of latency */
+	uint64_t in_flight;
+	uint64_t retransmits_suspected;
+	/* A miss is a failure, or a skip for qp_stalled, not_connected or peer_unresponsive. */
+	uint64_t misses;
+	uint64_t double_misses; /* misses that directly followed a miss */
+	uint64_t miss_streak;
+	uint64_t ok_streak;
+	uint64_t rtt_sum_ns;	/* over ok + late - self_delayed */
+	uint64_t rtt_count;
+	uint64_t last_attempt_wall_ns; /* 0: never */
+	uint64_t last_success_wall_ns;
+};
+
+/* A session's row, rail thread's part. */
+struct session_books {
+	uint64_t session_id; /* 0: the row is free */
+	struct op_books op[OP_COUNT];
+	uint64_t ack_sum_ns, ack_count;
+};
+
+/* What last went wrong on a session, for the one line that an operator reads. */
+struct session_error {
+	uint64_t wall_ns;	 /* 0: nothing yet */
+	int32_t connect_failure; /* enum connect_failure, or -1: a work completion */
+	int32_t code;		 /* CM event status or errno, or enum ibv_wc_status */
+	uint32_t vendor_err;
+	uint32_t op;		 /* enum op of the completion */
+	char text[FACT_NAME];	 /* "retry exceeded", "connection refused", ... */
+};
+
+/* A session's row, control thread's part. */
+struct session_conn {
+	uint64_t session_id;
+	uint64_t since_wall_ns; /* of the state */
+	uint32_t state;		/* enum session_state */
+	uint32_t attempts_in_row; /* connects since it was last up */
+	uint32_t qpn, remote_qpn;
+	uint32_t udp_source_port; /* 0: none or unknown */
+	uint32_t gid_index;
+	uint8_t local_gid[16], remote_gid[16];
+	char reason[FACT_NAME]; /* why disabled or in back-off */
+	struct session_error error;
+};
+
+/* A rail of a device, control thread's part. */
+struct rail_fact {
+	char name[FACT_NAME];
+	char device[FACT_NAME];
+	char netdev[FACT_NETDEV];
+	char address[FACT_ADDRESS]; /* source address of the sessions; "" when it has none */
+	uint8_t gid[16];
+	uint32_t gid_index;
+	uint32_t gid_type; /* enum gid_type */
+	uint32_t port;
+	uint32_t up;	   /* port active, address usable, listening */
+	uint32_t mtu;
+	char reason[FACT_TEXT]; /* why it is not up; "" when it is */
+};
+
+/* Per rail totals that control counts (cumulative since the worker's start). */
+struct rail_totals {
+	uint64_t attempts;
+	uint64_t failures[CONNECT_COUNT];
+	uint64_t drains[DRAIN_COUNT];
+};
+
+struct gid_fact {
+	uint8_t gid[16];
+	uint16_t index;
+	uint8_t port;
+	uint8_t type; /* enum gid_type */
+	char netdev[FACT_NETDEV];
+};
+
+struct port_fact {
+	uint8_t port;
+	uint8_t link_layer;	/* enum link_layer */
+	uint8_t state_known, phys_state_known, rate_known;
+	uint8_t pad[3];
+	uint32_t state, phys_state; /* numbers before the colon of the sysfs files */
+	uint64_t rate_bytes_per_second;
+	char state_text[FACT_NETDEV], phys_state_text[32];
+	char link_layer_text[FACT_NETDEV]; /* as read, trimmed */
+	char netdev[FACT_NETDEV];
+	char rate_text[48];
+};
+
+struct device_fact {
+	char name[FACT_NAME];
+	char firmware[FACT_NAME], board[FACT_NAME], hca_type[FACT_NAME];
+	char pci_address[32];
+	char node_guid[24];
+	uint8_t node_guid_zero;
+	uint8_t is_vf;
+	uint8_t pad[6];
+};
+
+#define COUNTER_SATURATED 1u /* the value is its width's maximum and sticks there */
+
+struct counter_value {
+	char name[FACT_NAME]; /* sysfs file name, verbatim */
+	uint64_t value;	      /* as read; port data words are not scaled here */
+	uint8_t port;	      /* 0: device level */
+	uint8_t source;	      /* enum counter_source */
+	uint8_t flags;	      /* COUNTER_* */
+	uint8_t pad[5];
+};
+
+/* One finished round of the counter thread. Only the first n_* entries of arrays are valid. */
+struct counter_round {
+	uint64_t mono_ns, wall_ns; /* when the round ended; 0: none yet */
+	uint64_t success_wall_ns;  /* last round in which anything of the device could be read */
+	uint64_t interval_ns;
+	uint64_t resets_seen;	   /* counters that went backwards beyond a wrap, cumulative */
+	uint64_t read_errors[PORT_MAX + 1][READ_ERROR_COUNT]; /* [0] device level, else port index+1 */
+	struct device_fact device;
+	uint32_t n_ports, ports_dropped;
+	uint32_t n_gids, gids_dropped;
+	uint32_t n_values, values_dropped;
+	struct port_fact ports[PORT_MAX];
+	struct gid_fact gids[GID_MAX];
+	struct counter_value values[COUNTER_MAX];
+};
