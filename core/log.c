@@ -1,7 +1,6 @@
 #include "core/log.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -149,8 +148,8 @@ static void write_stderr(enum log_level level, const char *text)
 
 	if (!gmtime_r(&sec, &tm) || !strftime(ts, sizeof(ts), "%Y-%m-%dT%H:%M:%S", &tm))
 		return;
-	n = snprintf(line, sizeof(line), "ts=%s.%03" PRIu64 "Z level=%s msg=\"%s\"\n", ts,
-		     now % NSEC_PER_SEC / NSEC_PER_MSEC, level_name(level), text);
+	n = snprintf(line, sizeof(line), "ts=%s.%03uZ level=%s msg=\"%s\"\n", ts,
+		     (unsigned)(now / NSEC_PER_MSEC % 1000), level_name(level), text);
 	if (n < 0 || (size_t)n >= sizeof(line))
 		return;
 	/* A pipe that nobody reads: drop, do not wait. */
