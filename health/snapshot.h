@@ -1,0 +1,143 @@
+/* The snapshot: everything that exporters tell, as plain values of one instant. main makes one a
+ * second (and soon after a miss); it is immutable from then on and reference counted, so that a
+ * slow client can be served from the one it began with. Strings are owned by the snapshot. */
+#pragma once
+#include "health/verdict.h"
+#include "probes/facts.h"
+
+enum worker_state {
+	WORKER_STARTING,
+	WORKER_UP,
+	WORKER_STUCK,
+	WORKER_EXITED,
+	WORKER_BACKOFF,
+	WORKER_RELEASED,
+};
+const char *worker_state_name(enum worker_state state);
+
+struct snap_quantiles {
+	uint64_t p50_ns, p99_ns; /* valid when count > 0; nearest rank over the last minute */
+	uint64_t count;
+};
+
+struct snap_session {
+	const char *peer, *rail, *peer_rail, *class_name; /* "" when none */
+	const char *address, *device;
+	enum session_state state;
+	uint64_t since_wall_ns;
+	enum verdict verdict;
+	uint64_t verdict_since_wall_ns;
+	enum cause cause;
+	const char *reason; /* a sentence, "" when nothing is wrong */
+	bool has_conn;	    /* gids, qpns and source port below are those of a live connection */
+	uint8_t local_gid[16], remote_gid[16];
+	uint32_t qpn, remote_qpn, udp_source_port; /* 0: unknown */
+	bool has_loss;
+	double loss_ratio;	/* of the window below, all operations */
+	double window_seconds;	/* length of the window that loss_ratio covers */
+	struct op_books op[OP_COUNT]; /* interval_ns == 0: off. Cumulative over workers */
+	struct snap_quantiles stream[STREAM_COUNT];
+	uint64_t ack_sum_ns, ack_count;
+	struct session_error error;
+	uint64_t last_success_wall_ns; /* of any operation */
+};
+
+struct snap_peer { /* one per (peer, peer_rail, address) of the peer list */
+	const char *peer, *peer_rail, *address, *rack, *pod;
+};
+
+/* Totals of a rail and class, surviving sessions and workers. */
+struct snap_rail_class {
+	const char *class_name;
+	struct op_books op[OP_COUNT]; /* sums; streaks and schedule mean nothing here */
+	struct hist hist[STREAM_COUNT];
+};
+
+struct snap_rail {
+	const char *name;
+	bool present;		/* a worker reports it now; fact is valid */
+	bool up;
+	struct rail_fact fact;
+	struct rail_totals totals; /* cumulative over workers */
+	uint64_t sessions[SESSION_STATE_COUNT];
+	size_t n_classes;
+	struct snap_rail_class *classes;
+};
+
+struct snap_device {
+	const char *name;
+	enum verdict verdict;
+	enum cause cause;
+	const char *reason;
+	enum worker_state worker_state;
+	uint64_t worker_since_wall_ns;
+	uint64_t restarts;
+	bool worker_up;
+	uint64_t heartbeat_wall_ns[WORKER_LOOPS];
+	uint64_t cpu_ns;	/* summed over all workers of the device */
+	bool has_rss;
+	uint64_t rss_bytes;
+	uint64_t qps_active, qps_passive;
+	uint64_t async[PORT_MAX + 1][ASYNC_EVENT_COUNT]; /* [0]: no port; cumulative over workers */
+	bool counters_fresh;	/* round is younger than 3 intervals */
+	uint64_t counters_success_wall_ns; /* 0: never */
+	uint64_t read_errors[PORT_MAX + 1][READ_ERROR_COUNT]; /* cumulative over workers */
+	struct device_fact fact;
+	size_t n_ports, n_gids, n_values; /* 0 unless counters_fresh */
+	struct port_fact *ports;
+	struct gid_fact *gids;
+	struct counter_value *values; /* sorted by (name, source, port) */
+};
+
+struct snap_evidence {
+	const char *name;
+	double value, threshold, window_seconds;
+};
+
+struct snap_finding {
+	enum cause cause;
+	bool critical; /* else warning */
+	const char *subject; /* "kind:id", e.g. "port:rxe0/1", "device:rxe0", "peer:host2" */
+	const char *text;
+	uint64_t since_wall_ns;
+	size_t n_evidence;
+	struct snap_evidence *evidence;
+};
+
+enum per_peer_mode { PER_PEER_SUMMARY, PER_PEER_HISTOGRAM, PER_PEER_WORST, PER_PEER_NONE };
+
+struct snapshot {
+	uint64_t mono_ns, wall_ns;
+	const char *instance; /* 16 hex digits, new at each start */
+	const char *host, *version;
+	uint64_t start_wall_ns, start_mono_ns;
+	enum verdict verdict; /* of the host */
+	enum cause cause;
+	const char *reason;
+	const char *config_hash;
+	bool last_reload_ok;
+	uint64_t last_reload_success_wall_ns;
+	uint64_t unknown_keys;
+	enum per_peer_mode per_peer;
+	uint64_t max_series;
+	bool ops_built[OP_COUNT];
+	uint64_t rails_expected; /* 0: not configured */
+	uint64_t loop_lag_ns;	 /* worst of main's last second */
+	size_t n_rails, n_sessions, n_peers, n_devices, n_findings;
+	struct snap_rail *rails;       /* sorted by name */
+	struct snap_session *sessions; /* sorted by peer, rail, peer_rail, class */
+	struct snap_peer *peers;
+	struct snap_device *devices;   /* sorted by name */
+	struct snap_finding *findings;
+};
+
+/* A snapshot with one reference and an arena for everything it points to. NULL: no memory. */
+struct snapshot *snapshot_new(void);
+struct snapshot *snapshot_ref(struct snapshot *s);
+void snapshot_unref(struct snapshot *s); /* NULL is fine */
+/* Zeroed memory owned by the snapshot; NULL when out of memory. */
+void *snapshot_alloc(struct snapshot *s, size_t n, size_t size);
+/* A copy of the string owned by the snapshot; "" when out of memory. */
+const char *snapshot_str(struct snapshot *s, const char *text);
+const char *snapshot_printf(struct snapshot *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));

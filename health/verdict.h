@@ -1,0 +1,31 @@
+/* Verdicts and causes. Pure: facts and time in, judgement out. */
+#pragma once
+#include "probes/facts.h"
+
+enum verdict { VERDICT_OK, VERDICT_DEGRADED, VERDICT_FAILING, VERDICT_UNKNOWN };
+
+enum cause {
+	CAUSE_NONE,
+	CAUSE_LOCAL_PORT,
+	CAUSE_LOCAL_NIC,
+	CAUSE_LOCAL_HOST,
+	CAUSE_REMOTE_NIC,
+	CAUSE_REMOTE_HOST,
+	CAUSE_PATH,
+	CAUSE_CONGESTION,
+	CAUSE_CONFIGURATION,
+	CAUSE_MONITOR,
+	CAUSE_INCONCLUSIVE,
+};
+#define CAUSE_COUNT 11
+
+const char *verdict_name(enum verdict v);
+const char *cause_name(enum cause c);
+
+/* The next verdict of a session, from what its books did since the last look: a miss of any
+ * operation is degraded, a second in a row failing, ok again after 3 successes in a row of every
+ * operation that is on (the first ok needs one of each). prev is the books at the last look, or
+ * NULL at the first. passed, if not NULL, gets the worst verdict passed through between the two
+ * looks (a failing that has already healed to degraded is still a failing that was). */
+enum verdict verdict_next(enum verdict current, const struct op_books *prev,
+			  const struct op_books *now, enum verdict *passed);
