@@ -10,6 +10,8 @@
 
 #define CONF_MAX_LINE 1023 /* bytes of one line without its newline */
 #define CONF_MAX_NAME 63   /* bytes of a section's, key's or instance's name */
+#define CONF_MAX_FILE (4U << 20) /* bytes of a file */
+#define CONF_MAX_ERROR 256	 /* room for the message of a parser, with its NUL */
 
 enum conf_type {
 	CONF_STRING,   /* char[size] in the struct; too long is an error */
@@ -34,13 +36,21 @@ struct conf_key {
 	enum conf_type type;
 	enum conf_effect effect;
 	size_t offset, size;	/* of the field in the target struct (unless CONF_CUSTOM) */
-	const char *default_text; /* as written in a file; NULL: no default */
-	uint64_t min, max;
+	/* As written in a file; NULL: no default. Of a repeatable key it only says, in print and
+	 * docs, what an empty list means. */
+	const char *default_text;
+	uint64_t min, max; /* max = 0: as much as the type holds */
 	const char *help; /* one line */
 	bool instance;	  /* section takes a name: [rail NAME] */
 	bool secret;	  /* never printed */
+	bool repeatable;  /* CONF_CUSTOM: may come several times; else a second one in the same file
+			   * is an error */
+	/* Optional, after a value that is not CONF_CUSTOM was stored: 0, or -EINVAL with a message
+	 * in err. Not asked about defaults. */
+	int (*check)(const void *target, char *err, size_t errlen);
 	/* CONF_CUSTOM: parse value (instance is "" unless instance is set); 0, or -EINVAL with a
-	 * message in err. Print: append "key = value" lines of the effective value. */
+	 * message in err; 0 with a message is a warning. Print: append "key = value" lines of the
+	 * effective value. */
 	int (*parse)(void *target, const char *instance, const char *value, char *err, size_t errlen);
 	void (*print)(const void *target, const char *instance, struct strbuf *out);
 };
@@ -58,7 +68,19 @@ struct conf_report {
 	unsigned unknown_keys; /* unknown sections and keys: warnings */
 };
 
-/* Put the defaults of all keys into target. */
+/* Count and pass on one remark. report->fn may be NULL. */
+void conf_remark(struct conf_report *report, enum conf_severity severity, const char *file,
+		 unsigned line, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* The key of a section, NULL when there is none; the first key of a section likewise. */
+const struct conf_key *conf_find(const struct conf_key *table, size_t n, const char *section,
+				 const char *key);
+const struct conf_key *conf_find_section(const struct conf_key *table, size_t n,
+					 const char *section);
+/* Parse value and store it. 0, with a warning in err or err empty; or -EINVAL with a message. */
+int conf_apply(const struct conf_key *key, void *target, const char *instance, const char *value,
+	       char *err, size_t errlen);
+
+/* Put the defaults of all keys into target, which the caller has zeroed. */
 void conf_defaults(const struct conf_key *table, size_t n, void *target);
 /* Parse one file into target. 0, -ENOENT and kin when it cannot be read (reported too),
  * -EINVAL when report->errors rose. */
@@ -72,9 +94,14 @@ int conf_set(const struct conf_key *table, size_t n, void *target, const char *a
 	     struct conf_report *report);
 /* Effective configuration as a loadable file. Secrets are left out. instances[]: names of
  * instance sections to print, NULL-terminated array of {section, name} pairs. */
-struct conf_instance { const char *section, *name; };
+struct conf_instance {
+	const char *section, *name;
+};
 void conf_print(const struct conf_key *table, size_t n, const void *target,
 		const struct conf_instance *instances, struct strbuf *out);
+/* The line or lines of one key, secret or not: to compare two configurations. */
+void conf_print_key(const struct conf_key *key, const void *target, const char *instance,
+		    struct strbuf *out);
 
 /* Parsers of single values, for CONF_CUSTOM and other input. 0 or -EINVAL/-ERANGE. */
 int conf_parse_duration(const char *s, uint64_t *ret_ns);
@@ -83,3 +110,4 @@ int conf_parse_bool(const char *s, bool *ret);
 int conf_parse_size(const char *s, uint64_t *ret_bytes);
 /* Shortest exact text: "500ms", "1s", "off" is up to the caller. */
 void conf_format_duration(uint64_t ns, char *buf, size_t len);
+void conf_format_size(uint64_t bytes, char *buf, size_t len);
