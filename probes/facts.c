@@ -1,0 +1,157 @@
+#include "probes/facts.h"
+
+#include <assert.h>
+
+/* The order is part of the table shared by main and workers: add before `other` only. */
+const char *const async_event_names[ASYNC_EVENT_COUNT] = {
+	"cq_err",
+	"qp_fatal",
+	"qp_req_err",
+	"qp_access_err",
+	"comm_est",
+	"sq_drained",
+	"path_mig",
+	"path_mig_err",
+	"device_fatal",
+	"port_active",
+	"port_err",
+	"lid_change",
+	"pkey_change",
+	"sm_change",
+	"srq_err",
+	"srq_limit_reached",
+	"qp_last_wqe_reached",
+	"client_reregister",
+	"gid_change",
+	"wq_fatal",
+	"device_speed_change",
+	"other",
+};
+
+/* Positions above of the events whose element is a port number. */
+#define PORT_EVENTS (1u << 9 | 1u << 10 | 1u << 11 | 1u << 12 | 1u << 13 | 1u << 17 | 1u << 18)
+
+static_assert(ASYNC_EVENT_COUNT <= 32, "PORT_EVENTS is a 32-bit set");
+
+/* Facts come out of memory that another process writes: an index is never trusted. */
+static const char *name_at(const char *const *names, size_t count, size_t index)
+{
+	return index < count ? names[index] : "invalid";
+}
+
+#define NAME_AT(names, index) name_at(names, sizeof(names) / sizeof((names)[0]), (size_t)(index))
+
+bool async_event_is_port(unsigned event)
+{
+	return event < ASYNC_EVENT_COUNT && (PORT_EVENTS >> event & 1u);
+}
+
+const char *stream_name(unsigned stream)
+{
+	static const char *const names[STREAM_COUNT] = {"send", "read", "write", "atomic", "ack"};
+
+	return NAME_AT(names, stream);
+}
+
+const char *op_name(enum op op)
+{
+	return (unsigned)op < OP_COUNT ? stream_name(op) : "invalid";
+}
+
+const char *session_state_name(enum session_state state)
+{
+	static const char *const names[SESSION_STATE_COUNT] = {
+		"idle", "resolving", "connecting", "up", "draining", "backoff", "disabled",
+	};
+
+	return NAME_AT(names, state);
+}
+
+const char *fail_reason_name(enum fail_reason reason)
+{
+	static const char *const names[FAIL_COUNT] = {
+		"timeout",
+		"retry_exceeded",
+		"rnr_retry_exceeded",
+		"remote_access",
+		"remote_operation",
+		"local_qp_error",
+		"corrupt",
+		"other",
+	};
+
+	return NAME_AT(names, reason);
+}
+
+const char *abort_reason_name(enum abort_reason reason)
+{
+	static const char *const names[ABORT_COUNT] = {
+		"flushed", "drain", "reload", "peer_leaving", "worker_lost", "local_port_down",
+	};
+
+	return NAME_AT(names, reason);
+}
+
+const char *skip_reason_name(enum skip_reason reason)
+{
+	static const char *const names[SKIP_COUNT] = {
+		"local_port_down", "not_connected", "qp_stalled",    "peer_unresponsive",
+		"budget",	   "worker_stuck",  "device_absent",
+	};
+
+	return NAME_AT(names, reason);
+}
+
+const char *connect_failure_name(enum connect_failure failure)
+{
+	static const char *const names[CONNECT_COUNT] = {
+		"resolve",	"route", "unreachable", "rejected",	"stale", "timeout",
+		"wrong_device", "hello", "version",	"no_resources", "other",
+	};
+
+	return NAME_AT(names, failure);
+}
+
+const char *drain_outcome_name(enum drain_outcome outcome)
+{
+	static const char *const names[DRAIN_COUNT] = {"last_wqe", "marker", "timeout"};
+
+	return NAME_AT(names, outcome);
+}
+
+const char *gid_type_name(enum gid_type type)
+{
+	static const char *const names[] = {"", "IB", "RoCE v1", "RoCE v2"};
+
+	return NAME_AT(names, type);
+}
+
+const char *link_layer_name(enum link_layer layer)
+{
+	static const char *const names[] = {"unknown", "InfiniBand", "Ethernet"};
+
+	return NAME_AT(names, layer);
+}
+
+const char *worker_loop_name(enum worker_loop loop)
+{
+	static const char *const names[WORKER_LOOPS] = {"rail", "control", "counter"};
+
+	return NAME_AT(names, loop);
+}
+
+const char *counter_source_name(enum counter_source source)
+{
+	static const char *const names[] = {"counters", "counters_ext", "hw_counters"};
+
+	return NAME_AT(names, source);
+}
+
+const char *read_error_name(enum read_error error)
+{
+	static const char *const names[READ_ERROR_COUNT] = {
+		"einval", "eacces", "eio", "enodev", "timeout", "parse", "other",
+	};
+
+	return NAME_AT(names, error);
+}
