@@ -1,0 +1,113 @@
+#include "health/verdict.h"
+
+#define OKS_TO_HEAL 3
+
+const char *verdict_name(enum verdict v)
+{
+	switch (v) {
+	case VERDICT_OK:
+		return "ok";
+	case VERDICT_DEGRADED:
+		return "degraded";
+	case VERDICT_FAILING:
+		return "failing";
+	case VERDICT_UNKNOWN:
+		return "unknown";
+	}
+	return "unknown";
+}
+
+const char *cause_name(enum cause c)
+{
+	switch (c) {
+	case CAUSE_NONE:
+		return "none";
+	case CAUSE_LOCAL_PORT:
+		return "local_port";
+	case CAUSE_LOCAL_NIC:
+		return "local_nic";
+	case CAUSE_LOCAL_HOST:
+		return "local_host";
+	case CAUSE_REMOTE_NIC:
+		return "remote_nic";
+	case CAUSE_REMOTE_HOST:
+		return "remote_host";
+	case CAUSE_PATH:
+		return "path";
+	case CAUSE_CONGESTION:
+		return "congestion";
+	case CAUSE_CONFIGURATION:
+		return "configuration";
+	case CAUSE_MONITOR:
+		return "monitor";
+	case CAUSE_INCONCLUSIVE:
+		return "inconclusive";
+	}
+	return "inconclusive";
+}
+
+/* What all operations of a session say together. */
+struct outcome {
+	bool any_on;
+	bool missed;	    /* a miss since the last look */
+	bool missed_twice;  /* two in a row since the last look */
+	uint64_t miss_streak; /* longest that stands now */
+	uint64_t ok_streak;   /* shortest of the operations that are on */
+};
+
+static void outcome_add(struct outcome *o, const struct op_books *prev, const struct op_books *now)
+{
+	/* An operation that was off at the last look has no past that counts. */
+	bool known = prev && prev->interval_ns;
+
+	if (!now->interval_ns)
+		return;
+	o->any_on = true;
+	o->missed |= now->misses > (known ? prev->misses : 0);
+	o->missed_twice |= now->double_misses > (known ? prev->double_misses : 0);
+	if (now->miss_streak > o->miss_streak)
+		o->miss_streak = now->miss_streak;
+	if (now->ok_streak < o->ok_streak)
+		o->ok_streak = now->ok_streak;
+}
+
+static enum verdict verdict_from(enum verdict current, const struct outcome *o)
+{
+	if (!o->any_on)
+		return VERDICT_UNKNOWN;
+	if (o->miss_streak >= 2)
+		return VERDICT_FAILING;
+	if (o->ok_streak >= OKS_TO_HEAL)
+		return VERDICT_OK;
+	if (o->missed || o->miss_streak)
+		return VERDICT_DEGRADED;
+	switch (current) {
+	case VERDICT_OK:
+		return VERDICT_OK;
+	case VERDICT_DEGRADED:
+	case VERDICT_FAILING:
+		return VERDICT_DEGRADED;
+	case VERDICT_UNKNOWN:
+		return o->ok_streak ? VERDICT_OK : VERDICT_UNKNOWN;
+	}
+	return VERDICT_UNKNOWN;
+}
+
+enum verdict verdict_next(enum verdict current, const struct op_books *prev,
+			  const struct op_books *now, enum verdict *passed)
+{
+	struct outcome o = { .ok_streak = UINT64_MAX };
+	enum verdict next;
+
+	for (unsigned i = 0; i < OP_COUNT; i++)
+		outcome_add(&o, prev ? &prev[i] : NULL, &now[i]);
+	next = verdict_from(current, &o);
+	if (passed) {
+		*passed = next;
+		if (o.missed_twice)
+			*passed = VERDICT_FAILING;
+		else if (o.missed && next != VERDICT_FAILING)
+			*passed = VERDICT_DEGRADED;
+	}
+	return next;
+}
