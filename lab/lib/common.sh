@@ -1,0 +1,73 @@
+# shellcheck shell=bash
+# What the lab's commands share: places, messages, options. Sourced, never run.
+
+# shellcheck disable=SC2034 # used by those who source this
+{
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+cache=$top/build/lab
+# Debian's own python3: one found earlier in PATH may lack Debian's modules.
+python=/usr/bin/python3
+# Debian keeps mke2fs and debugfs in sbin, which a user's PATH may lack.
+PATH=$PATH:/usr/sbin:/sbin
+default_port_base=10480
+}
+
+say() { printf 'lab: %s\n' "$*" >&2; }
+
+die()
+{
+	printf 'lab: error: %s\n' "$*" >&2
+	exit 1
+}
+
+usage_error()
+{
+	printf 'usage: %s\n' "$1" >&2
+	exit 64
+}
+
+is_number()
+{
+	[[ $1 =~ ^[1-9][0-9]{0,4}$ ]]
+}
+
+# A lab is known by its port base on the whole machine. Its disks and logs stay in the tree's cache;
+# its sockets need a short path (a UNIX socket's name is limited to 107 bytes).
+lab_paths()
+{
+	port_base=$1
+	run=$cache/run-$port_base
+	socks=/tmp/rdma-pingmesh-lab.$(id -u).$port_base
+}
+
+# Takes --port-base N from before the other arguments and leaves those in rest.
+take_port_base()
+{
+	local usage=$1 base=${LAB_PORT_BASE:-$default_port_base}
+
+	shift
+	if [ "${1:-}" = --port-base ]; then
+		[ $# -ge 2 ] || usage_error "$usage"
+		base=$2
+		shift 2
+	fi
+	check_port_base "$base"
+	lab_paths "$base"
+	rest=("$@")
+}
+
+# 100 ports are left above it for the hosts.
+check_port_base()
+{
+	is_number "$1" && [ "$1" -ge 1024 ] && [ "$1" -le 65435 ] ||
+		die "port base '$1': it must be a number from 1024 to 65435"
+}
+
+# A directory for one build, $work, that goes away with the script that asked for it.
+make_work()
+{
+	mkdir -p "$cache"
+	work=$(mktemp -d "$cache/work.XXXXXX")
+	chmod 755 "$work"
+	trap 'rm -rf "$work"' EXIT
+}
