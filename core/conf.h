@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include "core/strbuf.h"
 
-#define CONF_MAX_LINE 1023 /* bytes of one line without its newline */
-#define CONF_MAX_NAME 63   /* bytes of a section's, key's or instance's name */
+#define CONF_MAX_LINE 1023	 /* bytes of one line without its newline */
+#define CONF_MAX_NAME 63	 /* bytes of a section's, key's or instance's name */
 #define CONF_MAX_FILE (4U << 20) /* bytes of a file */
 #define CONF_MAX_ERROR 256	 /* room for the message of a parser, with its NUL */
 
@@ -17,7 +17,8 @@ enum conf_type {
 	CONF_STRING,   /* char[size] in the struct; too long is an error */
 	CONF_BOOL,     /* bool: yes no true false on off 1 0 */
 	CONF_U32,      /* uint32_t within min..max */
-	CONF_DURATION, /* uint64_t ns within min..max: "500ms", "1s", "2m", "10us"; a unit is required */
+	CONF_DURATION, /* uint64_t ns within min..max: "500ms", "1s", "2m", "10us"; a unit is
+			  required */
 	CONF_INTERVAL, /* as CONF_DURATION, or "off" = 0 */
 	CONF_SIZE,     /* uint32_t bytes: "64", "4k", "1M" */
 	CONF_CUSTOM,   /* parse() below; may repeat */
@@ -35,23 +36,24 @@ struct conf_key {
 	const char *key;
 	enum conf_type type;
 	enum conf_effect effect;
-	size_t offset, size;	/* of the field in the target struct (unless CONF_CUSTOM) */
+	size_t offset, size; /* of the field in the target struct (unless CONF_CUSTOM) */
 	/* As written in a file; NULL: no default. Of a repeatable key it only says, in print and
 	 * docs, what an empty list means. */
 	const char *default_text;
 	uint64_t min, max; /* max = 0: as much as the type holds */
-	const char *help; /* one line */
-	bool instance;	  /* section takes a name: [rail NAME] */
-	bool secret;	  /* never printed */
-	bool repeatable;  /* CONF_CUSTOM: may come several times; else a second one in the same file
-			   * is an error */
+	const char *help;  /* one line */
+	bool instance;	   /* section takes a name: [rail NAME] */
+	bool secret;	   /* never printed */
+	bool repeatable; /* CONF_CUSTOM: may come several times; else a second one in the same file
+			  * is an error */
 	/* Optional, after a value that is not CONF_CUSTOM was stored: 0, or -EINVAL with a message
 	 * in err. Not asked about defaults. */
 	int (*check)(const void *target, char *err, size_t errlen);
 	/* CONF_CUSTOM: parse value (instance is "" unless instance is set); 0, or -EINVAL with a
 	 * message in err; 0 with a message is a warning. Print: append "key = value" lines of the
 	 * effective value. */
-	int (*parse)(void *target, const char *instance, const char *value, char *err, size_t errlen);
+	int (*parse)(void *target, const char *instance, const char *value, char *err,
+		     size_t errlen);
 	void (*print)(const void *target, const char *instance, struct strbuf *out);
 };
 

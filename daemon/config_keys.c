@@ -1,0 +1,720 @@
+#include "daemon/config_keys.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/names.h"
+
+#define MAX_WORD 64
+
+static int refuse(char *err, size_t errlen, const char *value, const char *why)
+{
+	snprintf(err, errlen, "'%.64s' %s", value, why);
+	return -EINVAL;
+}
+
+static void print_word(struct strbuf *out, const char *key, const char *value)
+{
+	if (*value)
+		strbuf_printf(out, "%s = %s\n", key, value);
+	else
+		strbuf_printf(out, "# %s =\n", key);
+}
+
+/* [daemon] name */
+
+static int parse_name(void *target, const char *instance, const char *value, char *err,
+		      size_t errlen)
+{
+	struct config *c = target;
+
+	(void)instance;
+	if (!name_valid(value))
+		return refuse(err, errlen, value,
+			      "is no host name: at most 63 letters, digits and . _ - : %");
+	name_copy(c->name, sizeof(c->name), value);
+	return 0;
+}
+
+static void print_name(const void *target, const char *instance, struct strbuf *out)
+{
+	(void)instance;
+	print_word(out, "name", ((const struct config *)target)->name);
+}
+
+/* [http] listen */
+
+static bool listens_already(const struct config *c, const union address *a)
+{
+	char text[ADDRESS_ENDPOINT_TEXT], known[ADDRESS_ENDPOINT_TEXT];
+
+	address_format_endpoint(a, text);
+	for (size_t i = 0; i < c->n_listen; i++) {
+		address_format_endpoint(&c->listen[i], known);
+		if (!strcmp(text, known))
+			return true;
+	}
+	return false;
+}
+
+static int parse_listen(void *target, const char *instance, const char *value, char *err,
+			size_t errlen)
+{
+	struct config_loading *l = target;
+	struct config *c = &l->config;
+	union address a;
+
+	(void)instance;
+	if (address_parse_endpoint(value, &a, err, errlen) < 0)
+		return -EINVAL;
+	if (l->from_command_line && !l->listen_replaced) {
+		c->n_listen = 0;
+		l->listen_replaced = true;
+	}
+	if (listens_already(c, &a)) {
+		snprintf(err, errlen, "%.64s is listed twice: merged", value);
+		return 0;
+	}
+	if (c->n_listen == CONFIG_LISTEN_MAX) {
+		snprintf(err, errlen, "more than %d addresses", CONFIG_LISTEN_MAX);
+		return -EINVAL;
+	}
+	c->listen[c->n_listen++] = a;
+	return 0;
+}
+
+static void print_listen(const void *target, const char *instance, struct strbuf *out)
+{
+	const struct config *c = target;
+	char text[ADDRESS_ENDPOINT_TEXT];
+
+	(void)instance;
+	for (size_t i = 0; i < c->n_listen; i++) {
+		address_format_endpoint(&c->listen[i], text);
+		strbuf_printf(out, "%slisten = %s\n", c->listen_default ? "# " : "", text);
+	}
+}
+
+/* [metrics] per_peer */
+
+static const char *const per_peer_names[] = {"summary", "histogram", "worst", "none"};
+
+static int parse_per_peer(void *target, const char *instance, const char *value, char *err,
+			  size_t errlen)
+{
+	struct config *c = target;
+
+	(void)instance;
+	for (unsigned i = 0; i < sizeof(per_peer_names) / sizeof(per_peer_names[0]); i++) {
+		if (strcmp(value, per_peer_names[i]))
+			continue;
+		if (i == CONFIG_PER_PEER_HISTOGRAM || i == CONFIG_PER_PEER_WORST)
+			return refuse(err, errlen, value, "is not built yet: use summary or none");
+		c->per_peer = (enum config_per_peer)i;
+		return 0;
+	}
+	return refuse(err, errlen, value, "is none of summary, histogram, worst, none");
+}
+
+static void print_per_peer(const void *target, const char *instance, struct strbuf *out)
+{
+	(void)instance;
+	print_word(out, "per_peer", per_peer_names[((const struct config *)target)->per_peer]);
+}
+
+/* [rail NAME] */
+
+static struct rail_spec *find_rail(const struct config *c, const char *name)
+{
+	for (size_t i = 0; i < c->n_rails; i++) {
+		if (!strcmp(c->rails[i].name, name))
+			return (struct rail_spec *)&c->rails[i];
+	}
+	return NULL;
+}
+
+/* The rail of a section, made by the first of its keys. */
+static struct rail_spec *take_rail(struct config *c, const char *name, char *err, size_t errlen)
+{
+	struct rail_spec *rail = find_rail(c, name);
+
+	if (rail)
+		return rail;
+	if (!rail_name_valid(name)) {
+		refuse(err, errlen, name, "is no rail name");
+		return NULL;
+	}
+	if (c->n_rails == RAIL_MAX) {
+		snprintf(err, errlen, "more than %d rails", RAIL_MAX);
+		return NULL;
+	}
+	rail = &c->rails[c->n_rails++];
+	rail->prefix_len = -1;
+	name_copy(rail->name, sizeof(rail->name), name);
+	return rail;
+}
+
+static int parse_rail_word(char *field, size_t size, const char *value, char *err, size_t errlen)
+{
+	if (!name_valid(value) || !name_copy(field, size, value)) {
+		*field = '\0';
+		return refuse(err, errlen, value, "is no name that a device can have");
+	}
+	return 0;
+}
+
+static int parse_rail_device(void *target, const char *instance, const char *value, char *err,
+			     size_t errlen)
+{
+	struct rail_spec *rail = take_rail(target, instance, err, errlen);
+
+	if (!rail)
+		return -EINVAL;
+	return parse_rail_word(rail->device, sizeof(rail->device), value, err, errlen);
+}
+
+static int parse_rail_netdev(void *target, const char *instance, const char *value, char *err,
+			     size_t errlen)
+{
+	struct rail_spec *rail = take_rail(target, instance, err, errlen);
+
+	if (!rail)
+		return -EINVAL;
+	return parse_rail_word(rail->netdev, sizeof(rail->netdev), value, err, errlen);
+}
+
+static int parse_rail_subnet(void *target, const char *instance, const char *value, char *err,
+			     size_t errlen)
+{
+	struct rail_spec *rail = take_rail(target, instance, err, errlen);
+
+	if (!rail)
+		return -EINVAL;
+	return address_parse_subnet(value, &rail->subnet, &rail->prefix_len, err, errlen);
+}
+
+static void print_rail_device(const void *target, const char *instance, struct strbuf *out)
+{
+	const struct rail_spec *rail = find_rail(target, instance);
+
+	if (rail)
+		print_word(out, "device", rail->device);
+}
+
+static void print_rail_netdev(const void *target, const char *instance, struct strbuf *out)
+{
+	const struct rail_spec *rail = find_rail(target, instance);
+
+	if (rail)
+		print_word(out, "netdev", rail->netdev);
+}
+
+static void print_rail_subnet(const void *target, const char *instance, struct strbuf *out)
+{
+	const struct rail_spec *rail = find_rail(target, instance);
+	char text[ADDRESS_TEXT] = "";
+
+	if (!rail)
+		return;
+	if (rail->prefix_len >= 0)
+		address_format_subnet(&rail->subnet, rail->prefix_len, text);
+	print_word(out, "subnet", text);
+}
+
+/* [class NAME] */
+
+static struct class_config *find_class(const struct config *c, const char *name)
+{
+	for (size_t i = 0; i < c->n_classes; i++) {
+		if (!strcmp(c->classes[i].name, name))
+			return (struct class_config *)&c->classes[i];
+	}
+	return NULL;
+}
+
+static struct class_config *take_class(struct config *c, const char *name, char *err, size_t errlen)
+{
+	struct class_config *class = find_class(c, name);
+
+	if (class)
+		return class;
+	if (!name_valid(name)) {
+		refuse(err, errlen, name, "is no class name");
+		return NULL;
+	}
+	if (c->n_classes == CLASS_MAX) {
+		snprintf(err, errlen, "more than %d classes", CLASS_MAX);
+		return NULL;
+	}
+	class = &c->classes[c->n_classes++];
+	class->tos = class->sl = -1;
+	name_copy(class->name, sizeof(class->name), name);
+	return class;
+}
+
+static int parse_class_number(int32_t *field, const int32_t *other, uint64_t max, const char *value,
+			      char *err, size_t errlen)
+{
+	uint64_t v;
+
+	if (conf_parse_u64(value, &v) < 0 || v > max) {
+		snprintf(err, errlen, "'%.64s' is not a whole number from 0 to %u", value,
+			 (unsigned)max);
+		return -EINVAL;
+	}
+	if (*other >= 0) {
+		snprintf(err, errlen, "a class has tos or sl, not both");
+		return -EINVAL;
+	}
+	*field = (int32_t)v;
+	return 0;
+}
+
+static int parse_class_tos(void *target, const char *instance, const char *value, char *err,
+			   size_t errlen)
+{
+	struct class_config *class = take_class(target, instance, err, errlen);
+
+	if (!class)
+		return -EINVAL;
+	return parse_class_number(&class->tos, &class->sl, 255, value, err, errlen);
+}
+
+static int parse_class_sl(void *target, const char *instance, const char *value, char *err,
+			  size_t errlen)
+{
+	struct class_config *class = take_class(target, instance, err, errlen);
+
+	if (!class)
+		return -EINVAL;
+	return parse_class_number(&class->sl, &class->tos, 15, value, err, errlen);
+}
+
+static void print_class_number(struct strbuf *out, const char *key, int32_t value)
+{
+	if (value < 0)
+		strbuf_printf(out, "# %s =\n", key);
+	else
+		strbuf_printf(out, "%s = %d\n", key, value);
+}
+
+static void print_class_tos(const void *target, const char *instance, struct strbuf *out)
+{
+	const struct class_config *class = find_class(target, instance);
+
+	if (class)
+		print_class_number(out, "tos", class->tos);
+}
+
+static void print_class_sl(const void *target, const char *instance, struct strbuf *out)
+{
+	const struct class_config *class = find_class(target, instance);
+
+	if (class)
+		print_class_number(out, "sl", class->sl);
+}
+
+/* [probe]: keys of operations that are not built */
+
+#define WRITE_INTERVAL_DEFAULT (10 * NSEC_PER_SEC)
+#define DEADLINE_DEFAULT (500 * NSEC_PER_MSEC)
+#define SIZE_DEFAULT 64
+#define ATOMIC_SIZE 8
+
+/* Their defaults are accepted, so that a printed configuration loads. */
+static int check_write(const void *target, char *err, size_t errlen)
+{
+	const struct op_config *op = &((const struct config *)target)->op[OP_WRITE];
+
+	if ((op->interval_ns == 0 || op->interval_ns == WRITE_INTERVAL_DEFAULT) &&
+	    op->size == SIZE_DEFAULT && op->deadline_ns == DEADLINE_DEFAULT)
+		return 0;
+	snprintf(err, errlen, "the operation write is not built yet: leave its keys out");
+	return -EINVAL;
+}
+
+static int check_atomic(const void *target, char *err, size_t errlen)
+{
+	const struct op_config *op = &((const struct config *)target)->op[OP_ATOMIC];
+
+	if (op->interval_ns == 0 && op->size == ATOMIC_SIZE && op->deadline_ns == DEADLINE_DEFAULT)
+		return 0;
+	snprintf(err, errlen, "the operation atomic is not built yet: leave its keys out");
+	return -EINVAL;
+}
+
+/* [counters] exclude, also_as */
+
+/* A glob over device names that fnmatch() can take and a message can show. */
+static bool glob_valid(const char *s)
+{
+	if (strlen(s) >= FACT_NAME)
+		return false;
+	for (; *s; s++) {
+		if (*s <= 0x20 || *s >= 0x7f || *s == '/')
+			return false;
+	}
+	return true;
+}
+
+static int add_glob(struct config *c, const char *glob, char *err, size_t errlen)
+{
+	size_t len = strlen(c->exclude);
+	const char *blank = len ? " " : "";
+
+	if (!glob_valid(glob))
+		return refuse(err, errlen, glob, "is no pattern of a device name");
+	if (len + strlen(blank) + strlen(glob) >= sizeof(c->exclude)) {
+		snprintf(err, errlen, "more than %d bytes of patterns", EXCLUDE_MAX - 1);
+		return -EINVAL;
+	}
+	snprintf(c->exclude + len, sizeof(c->exclude) - len, "%s%s", blank, glob);
+	return 0;
+}
+
+static int parse_exclude(void *target, const char *instance, const char *value, char *err,
+			 size_t errlen)
+{
+	struct config_loading *l = target;
+	char words[CONF_MAX_LINE + 1], *save;
+
+	(void)instance;
+	if (l->from_command_line && !l->exclude_replaced) {
+		l->config.exclude[0] = '\0';
+		l->exclude_replaced = true;
+	}
+	name_copy(words, sizeof(words), value);
+	for (char *w = strtok_r(words, " \t,", &save); w; w = strtok_r(NULL, " \t,", &save)) {
+		if (add_glob(&l->config, w, err, errlen) < 0)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/* Several lines, for a line has its limit. */
+static void print_exclude(const void *target, const char *instance, struct strbuf *out)
+{
+	const struct config *c = target;
+	char words[EXCLUDE_MAX], *save;
+
+	(void)instance;
+	if (!c->exclude[0])
+		strbuf_puts(out, "# exclude =\n");
+	name_copy(words, sizeof(words), c->exclude);
+	for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save))
+		strbuf_printf(out, "exclude = %s\n", w);
+}
+
+static int parse_also_as(void *target, const char *instance, const char *value, char *err,
+			 size_t errlen)
+{
+	char words[CONF_MAX_LINE + 1], *save;
+	const char *wanted = NULL;
+
+	(void)target;
+	(void)instance;
+	name_copy(words, sizeof(words), value);
+	for (char *w = strtok_r(words, " \t,", &save); w; w = strtok_r(NULL, " \t,", &save)) {
+		if (strcmp(w, "node_exporter") && strcmp(w, "rdma_exporter"))
+			return refuse(err, errlen, w, "is neither node_exporter nor rdma_exporter");
+		wanted = w;
+	}
+	if (wanted)
+		return refuse(err, errlen, value, "is not built yet: leave the key out");
+	return 0;
+}
+
+static void print_also_as(const void *target, const char *instance, struct strbuf *out)
+{
+	(void)instance;
+	print_word(out, "also_as", ((const struct config *)target)->also_as);
+}
+
+/* [peers] */
+
+static int check_peers_file(const void *target, char *err, size_t errlen)
+{
+	if (!((const struct config *)target)->peers_file[0])
+		return 0;
+	snprintf(err, errlen, "peer files are not built yet: list the peers with 'peer ='");
+	return -EINVAL;
+}
+
+static int check_address_template(const void *target, char *err, size_t errlen)
+{
+	if (!((const struct config *)target)->address_template[0])
+		return 0;
+	snprintf(err, errlen, "looking up host names is not built yet: give each peer its address");
+	return -EINVAL;
+}
+
+static int parse_accept(void *target, const char *instance, const char *value, char *err,
+			size_t errlen)
+{
+	struct config *c = target;
+
+	(void)instance;
+	if (strcmp(value, "listed") && strcmp(value, "any"))
+		return refuse(err, errlen, value, "is neither listed nor any");
+	c->accept_any = !strcmp(value, "any");
+	return 0;
+}
+
+static void print_accept(const void *target, const char *instance, struct strbuf *out)
+{
+	(void)instance;
+	print_word(out, "accept", ((const struct config *)target)->accept_any ? "any" : "listed");
+}
+
+/* The table */
+
+#define FIELD(f) .offset = offsetof(struct config, f), .size = sizeof(((struct config *)0)->f)
+#define HOUR (3600 * NSEC_PER_SEC)
+
+#define PROBE_KEYS(name, op_, interval, size_, size_min, size_max, size_help, check_)              \
+	{.section = "probe",                                                                       \
+	 .key = name "_interval",                                                                  \
+	 .type = CONF_INTERVAL,                                                                    \
+	 .effect = CONF_RELOAD,                                                                    \
+	 FIELD(op[op_].interval_ns),                                                               \
+	 .default_text = interval,                                                                 \
+	 .min = NSEC_PER_MSEC,                                                                     \
+	 .max = HOUR,                                                                              \
+	 .check = check_,                                                                          \
+	 .help = "time between two " name " probes of a session; off stops them"},                 \
+		{.section = "probe",                                                               \
+		 .key = name "_size",                                                              \
+		 .type = CONF_SIZE,                                                                \
+		 .effect = CONF_REBUILDS_SESSIONS,                                                 \
+		 FIELD(op[op_].size),                                                              \
+		 .default_text = size_,                                                            \
+		 .min = size_min,                                                                  \
+		 .max = size_max,                                                                  \
+		 .check = check_,                                                                  \
+		 .help = size_help},                                                               \
+	{                                                                                          \
+		.section = "probe", .key = name "_deadline", .type = CONF_DURATION,                \
+		.effect = CONF_RELOAD, FIELD(op[op_].deadline_ns), .default_text = "500ms",        \
+		.min = NSEC_PER_MSEC, .max = 60 * NSEC_PER_SEC, .check = check_,                   \
+		.help = "a " name " probe without completion by then has failed"                   \
+	}
+
+static const struct conf_key keys[] = {
+	{.section = "daemon",
+	 .key = "name",
+	 .type = CONF_CUSTOM,
+	 .effect = CONF_RESTART,
+	 .parse = parse_name,
+	 .print = print_name,
+	 .help = "this host's name in the mesh; default: its name in the peer list, else its "
+		 "host name"},
+	{.section = "http",
+	 .key = "listen",
+	 .type = CONF_CUSTOM,
+	 .effect = CONF_RESTART,
+	 .repeatable = true,
+	 .default_text = "[::]:10479",
+	 .parse = parse_listen,
+	 .print = print_listen,
+	 .help = "ADDRESS:PORT to serve on; repeatable; the default takes both families, or "
+		 "0.0.0.0 where IPv6 is off"},
+	{.section = "http",
+	 .key = "allow_reload",
+	 .type = CONF_BOOL,
+	 .effect = CONF_RELOAD,
+	 FIELD(allow_reload),
+	 .default_text = "no",
+	 .help = "accept POST /-/reload"},
+	{.section = "metrics",
+	 .key = "per_peer",
+	 .type = CONF_CUSTOM,
+	 .effect = CONF_RELOAD,
+	 .default_text = "summary",
+	 .parse = parse_per_peer,
+	 .print = print_per_peer,
+	 .help = "series of each session: summary or none (histogram and worst: not built yet)"},
+	{.section = "metrics",
+	 .key = "max_series",
+	 .type = CONF_U32,
+	 .effect = CONF_RELOAD,
+	 FIELD(max_series),
+	 .default_text = "50000",
+	 .min = 100,
+	 .max = 10000000,
+	 .help = "most series in one scrape; what is left out is counted"},
+	{.section = "rail",
+	 .key = "device",
+	 .instance = true,
+	 .type = CONF_CUSTOM,
+	 .effect = CONF_REBUILDS_SESSIONS,
+	 .parse = parse_rail_device,
+	 .print = print_rail_device,
+	 .help = "[rail NAME]: RDMA device of the rail"},
+	{.section = "rail",
+	 .key = "netdev",
+	 .instance = true,
+	 .type = CONF_CUSTOM,
+	 .effect = CONF_REBUILDS_SESSIONS,
+	 .parse = parse_rail_netdev,
+	 .print = print_rail_netdev,
+	 .help = "[rail NAME]: network interface of the rail"},
+	{.section = "rail",
+	 .key = "subnet",
+	 .instance = true,
+	 .type = CONF_CUSTOM,
+	 .effect = CONF_REBUILDS_SESSIONS,
+	 .parse = parse_rail_subnet,
+	 .print = print_rail_subnet,
+	 .help = "[rail NAME]: subnet of the rail's address, as 10.99.0.0/24"},
+	{.section = "rails",
+	 .key = "expected",
+	 .type = CONF_U32,
+	 .effect = CONF_RELOAD,
+	 FIELD(rails_expected),
+	 .default_text = "0",
+	 .max = 1024,
+	 .help = "rails that this host should have; 0: not stated"},
+	{.section = "rails",
+	 .key = "allow_rocev1",
+	 .type = CONF_BOOL,
+	 .effect = CONF_REBUILDS_SESSIONS,
+	 FIELD(allow_rocev1),
+	 .default_text = "no",
+	 .help = "probe over GIDs of RoCE v1 too"},
+	{.section = "class",
+	 .key = "tos",
+	 .instance = true,
+	 .type = CONF_CUSTOM,
+	 .effect = CONF_REBUILDS_SESSIONS,
+	 .parse = parse_class_tos,
+	 .print = print_class_tos,
+	 .help = "[class NAME]: traffic class byte (DSCP x 4) of the class's sessions"},
+	{.section = "class",
+	 .key = "sl",
+	 .instance = true,
+	 .type = CONF_CUSTOM,
+	 .effect = CONF_REBUILDS_SESSIONS,
+	 .parse = parse_class_sl,
+	 .print = print_class_sl,
+	 .help = "[class NAME]: InfiniBand service level instead of tos"},
+	PROBE_KEYS("send", OP_SEND, "1s", "64", 64, 4096, "bytes of a send and of its echo", NULL),
+	PROBE_KEYS("read", OP_READ, "1s", "64", 8, 4096, "bytes of a read", NULL),
+	PROBE_KEYS("write", OP_WRITE, "10s", "64", 8, 4096,
+		   "bytes of a write (write: not built yet)", check_write),
+	PROBE_KEYS("atomic", OP_ATOMIC, "off", "8", ATOMIC_SIZE, ATOMIC_SIZE,
+		   "bytes of an atomic, always 8 (atomic: not built yet)", check_atomic),
+	{.section = "probe",
+	 .key = "ack_timeout",
+	 .type = CONF_U32,
+	 .effect = CONF_REBUILDS_SESSIONS,
+	 FIELD(ack_timeout),
+	 .default_text = "17",
+	 .min = 8,
+	 .max = 22,
+	 .help = "a QP repeats what was not acknowledged for 4.096 us x 2^ack_timeout"},
+	{.section = "probe",
+	 .key = "retry_count",
+	 .type = CONF_U32,
+	 .effect = CONF_REBUILDS_SESSIONS,
+	 FIELD(retry_count),
+	 .default_text = "6",
+	 .min = 1,
+	 .max = 6,
+	 .help = "repetitions before a QP breaks (7 would be for ever on some devices)"},
+	{.section = "limits",
+	 .key = "qps_per_device",
+	 .type = CONF_U32,
+	 .effect = CONF_RESTART,
+	 FIELD(qps_per_device),
+	 .default_text = "1024",
+	 .min = 2,
+	 .max = 65536,
+	 .help = "most QPs on a device, passive ones counted; at most half for own sessions"},
+	{.section = "limits",
+	 .key = "connects",
+	 .type = CONF_U32,
+	 .effect = CONF_RELOAD,
+	 FIELD(connects),
+	 .default_text = "16",
+	 .min = 1,
+	 .max = 1024,
+	 .help = "connects in flight on a device"},
+	{.section = "limits",
+	 .key = "probes_per_second",
+	 .type = CONF_U32,
+	 .effect = CONF_RELOAD,
+	 FIELD(probes_per_second),
+	 .default_text = "2000",
+	 .min = 1,
+	 .max = 1000000,
+	 .help = "most probes of a device in a second; more are not attempted (budget)"},
+	{.section = "counters",
+	 .key = "interval",
+	 .type = CONF_DURATION,
+	 .effect = CONF_RELOAD,
+	 FIELD(counters_interval_ns),
+	 .default_text = "5s",
+	 .min = 100 * NSEC_PER_MSEC,
+	 .max = HOUR,
+	 .help = "time between two readings of all counters"},
+	{.section = "counters",
+	 .key = "exclude",
+	 .type = CONF_CUSTOM,
+	 .effect = CONF_RELOAD,
+	 .repeatable = true,
+	 .parse = parse_exclude,
+	 .print = print_exclude,
+	 .help = "patterns of devices that are never opened, as mlx5_bond*; repeatable"},
+	{.section = "counters",
+	 .key = "also_as",
+	 .type = CONF_CUSTOM,
+	 .effect = CONF_RELOAD,
+	 .parse = parse_also_as,
+	 .print = print_also_as,
+	 .help = "names of other exporters to add: node_exporter, rdma_exporter (not built yet)"},
+	{.section = "peers",
+	 .key = "peer",
+	 .type = CONF_CUSTOM,
+	 .effect = CONF_RELOAD,
+	 .repeatable = true,
+	 .parse = config_parse_peer,
+	 .print = config_print_peers,
+	 .help = "HOST[/RAIL] [ADDRESS]: one endpoint to probe; repeatable"},
+	{.section = "peers",
+	 .key = "file",
+	 .type = CONF_STRING,
+	 .effect = CONF_RELOAD,
+	 FIELD(peers_file),
+	 .check = check_peers_file,
+	 .help = "JSON list of peers (not built yet)"},
+	{.section = "peers",
+	 .key = "address",
+	 .type = CONF_STRING,
+	 .effect = CONF_RELOAD,
+	 FIELD(address_template),
+	 .check = check_address_template,
+	 .help = "template of the name of a peer without address (not built yet)"},
+	{.section = "peers",
+	 .key = "accept",
+	 .type = CONF_CUSTOM,
+	 .effect = CONF_RELOAD,
+	 .default_text = "listed",
+	 .parse = parse_accept,
+	 .print = print_accept,
+	 .help = "who may connect: listed (by source address) or any"},
+	{.section = "peers",
+	 .key = "allow_shrink",
+	 .type = CONF_BOOL,
+	 .effect = CONF_RELOAD,
+	 FIELD(allow_shrink),
+	 .default_text = "no",
+	 .help = "accept a peer file that lost more than half of its targets"},
+};
+
+const struct conf_key *config_keys(size_t *ret_n)
+{
+	*ret_n = sizeof(keys) / sizeof(keys[0]);
+	return keys;
+}

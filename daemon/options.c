@@ -1,0 +1,140 @@
+#include "daemon/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+#include "daemon/config.h"
+
+#define MAX_SYSFS_ROOT 255 /* struct worker_config holds it */
+
+enum {
+	OPT_CONFIG = 256,
+	OPT_CHECK_CONFIG,
+	OPT_PRINT_CONFIG,
+	OPT_PRINT_PLAN,
+	OPT_SYSFS_ROOT,
+	OPT_SET,
+	OPT_VERSION,
+	OPT_HELP,
+};
+
+static const struct option long_options[] = {
+	{"config", required_argument, NULL, OPT_CONFIG},
+	{"check-config", no_argument, NULL, OPT_CHECK_CONFIG},
+	{"print-config", no_argument, NULL, OPT_PRINT_CONFIG},
+	{"print-plan", no_argument, NULL, OPT_PRINT_PLAN},
+	{"sysfs-root", required_argument, NULL, OPT_SYSFS_ROOT},
+	{"set", required_argument, NULL, OPT_SET},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{"help", no_argument, NULL, OPT_HELP},
+	{NULL, 0, NULL, 0},
+};
+
+static int set_action(struct options *o, enum options_action action, char *err, size_t errlen)
+{
+	if (o->action != OPTIONS_RUN && o->action != action) {
+		snprintf(err, errlen,
+			 "--check-config, --print-config, --version and --help exclude "
+			 "each other");
+		return -EINVAL;
+	}
+	o->action = action;
+	return 0;
+}
+
+static int set_sysfs_root(struct options *o, char *path, char *err, size_t errlen)
+{
+	size_t len = strlen(path);
+
+	if (path[0] != '/' || len > MAX_SYSFS_ROOT) {
+		snprintf(err, errlen, "--sysfs-root needs an absolute path of at most %d bytes",
+			 MAX_SYSFS_ROOT);
+		return -EINVAL;
+	}
+	while (len > 1 && path[len - 1] == '/')
+		path[--len] = '\0';
+	o->sysfs_root = path;
+	o->sysfs_only = strcmp(path, "/sys") != 0;
+	return 0;
+}
+
+static int add_set(struct options *o, const char *assignment, char *err, size_t errlen)
+{
+	if (o->n_sets == OPTIONS_SETS_MAX) {
+		snprintf(err, errlen, "more than %d times --set", OPTIONS_SETS_MAX);
+		return -EINVAL;
+	}
+	o->sets[o->n_sets++] = assignment;
+	return 0;
+}
+
+static int take_option(struct options *o, int option, char *word, char *err, size_t errlen)
+{
+	switch (option) {
+	case OPT_CONFIG:
+		o->config = optarg;
+		return 0;
+	case OPT_CHECK_CONFIG:
+		return set_action(o, OPTIONS_CHECK_CONFIG, err, errlen);
+	case OPT_PRINT_CONFIG:
+		return set_action(o, OPTIONS_PRINT_CONFIG, err, errlen);
+	case OPT_PRINT_PLAN:
+		snprintf(err, errlen, "--print-plan is not built yet");
+		return -EINVAL;
+	case OPT_SYSFS_ROOT:
+		return set_sysfs_root(o, optarg, err, errlen);
+	case OPT_SET:
+		return add_set(o, optarg, err, errlen);
+	case OPT_VERSION:
+		return set_action(o, OPTIONS_VERSION, err, errlen);
+	case OPT_HELP:
+		return set_action(o, OPTIONS_HELP, err, errlen);
+	case ':':
+		snprintf(err, errlen, "%.64s needs a value", word);
+		return -EINVAL;
+	default:
+		snprintf(err, errlen, "unknown option %.64s", word);
+		return -EINVAL;
+	}
+}
+
+int options_parse(struct options *o, int argc, char **argv, char *err, size_t errlen)
+{
+	int option, at;
+
+	*o = (struct options){.config = CONFIG_DEFAULT_PATH, .sysfs_root = "/sys"};
+	opterr = 0;
+	optind = 0; /* makes glibc start afresh: tests parse more than once */
+	for (;;) {
+		at = optind ? optind : 1;
+		/* '+': options come first; ':': tell a missing value from an unknown option. */
+		option = getopt_long(argc, argv, "+:", long_options, NULL);
+		if (option < 0)
+			break;
+		if (take_option(o, option, at < argc ? argv[at] : "", err, errlen) < 0)
+			return -EINVAL;
+	}
+	if (optind < argc) {
+		snprintf(err, errlen, "unexpected argument '%.64s'", argv[optind]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+void options_help(FILE *out)
+{
+	fputs("Usage: rdma-pingmeshd [OPTION]...\n"
+	      "Probe the RDMA peers of this host and tell what was found over HTTP.\n"
+	      "\n"
+	      "  --config FILE            configuration (" CONFIG_DEFAULT_PATH ")\n"
+	      "  --set SECTION.KEY=VALUE  override the file; SECTION.NAME.KEY=VALUE in [SECTION "
+	      "NAME];\n"
+	      "                           repeatable; a list of the file is replaced\n"
+	      "  --check-config           check the configuration and exit; unknown keys fail too\n"
+	      "  --print-config           print the effective configuration and exit\n"
+	      "  --sysfs-root DIR         read DIR instead of /sys: counters and port facts only,\n"
+	      "                           no device is opened\n"
+	      "  --version, --help\n",
+	      out);
+}
