@@ -7,15 +7,13 @@
 #include "core/clock.h"
 #include "core/names.h"
 
-#define MAX_WORD 64
-
-static int refuse(char *err, size_t errlen, const char *value, const char *why)
+int config_refuse(char *err, size_t errlen, const char *value, const char *why)
 {
 	snprintf(err, errlen, "'%.64s' %s", value, why);
 	return -EINVAL;
 }
 
-static void print_word(struct strbuf *out, const char *key, const char *value)
+void config_print_word(struct strbuf *out, const char *key, const char *value)
 {
 	if (*value)
 		strbuf_printf(out, "%s = %s\n", key, value);
@@ -32,8 +30,8 @@ static int parse_name(void *target, const char *instance, const char *value, cha
 
 	(void)instance;
 	if (!name_valid(value))
-		return refuse(err, errlen, value,
-			      "is no host name: at most 63 letters, digits and . _ - : %");
+		return config_refuse(err, errlen, value,
+				     "is no host name: at most 63 letters, digits and . _ - : %");
 	name_copy(c->name, sizeof(c->name), value);
 	return 0;
 }
@@ -41,7 +39,7 @@ static int parse_name(void *target, const char *instance, const char *value, cha
 static void print_name(const void *target, const char *instance, struct strbuf *out)
 {
 	(void)instance;
-	print_word(out, "name", ((const struct config *)target)->name);
+	config_print_word(out, "name", ((const struct config *)target)->name);
 }
 
 /* [http] listen */
@@ -111,209 +109,19 @@ static int parse_per_peer(void *target, const char *instance, const char *value,
 		if (strcmp(value, per_peer_names[i]))
 			continue;
 		if (i == CONFIG_PER_PEER_HISTOGRAM || i == CONFIG_PER_PEER_WORST)
-			return refuse(err, errlen, value, "is not built yet: use summary or none");
+			return config_refuse(err, errlen, value,
+					     "is not built yet: use summary or none");
 		c->per_peer = (enum config_per_peer)i;
 		return 0;
 	}
-	return refuse(err, errlen, value, "is none of summary, histogram, worst, none");
+	return config_refuse(err, errlen, value, "is none of summary, histogram, worst, none");
 }
 
 static void print_per_peer(const void *target, const char *instance, struct strbuf *out)
 {
 	(void)instance;
-	print_word(out, "per_peer", per_peer_names[((const struct config *)target)->per_peer]);
-}
-
-/* [rail NAME] */
-
-static struct rail_spec *find_rail(const struct config *c, const char *name)
-{
-	for (size_t i = 0; i < c->n_rails; i++) {
-		if (!strcmp(c->rails[i].name, name))
-			return (struct rail_spec *)&c->rails[i];
-	}
-	return NULL;
-}
-
-/* The rail of a section, made by the first of its keys. */
-static struct rail_spec *take_rail(struct config *c, const char *name, char *err, size_t errlen)
-{
-	struct rail_spec *rail = find_rail(c, name);
-
-	if (rail)
-		return rail;
-	if (!rail_name_valid(name)) {
-		refuse(err, errlen, name, "is no rail name");
-		return NULL;
-	}
-	if (c->n_rails == RAIL_MAX) {
-		snprintf(err, errlen, "more than %d rails", RAIL_MAX);
-		return NULL;
-	}
-	rail = &c->rails[c->n_rails++];
-	rail->prefix_len = -1;
-	name_copy(rail->name, sizeof(rail->name), name);
-	return rail;
-}
-
-static int parse_rail_word(char *field, size_t size, const char *value, char *err, size_t errlen)
-{
-	if (!name_valid(value) || !name_copy(field, size, value)) {
-		*field = '\0';
-		return refuse(err, errlen, value, "is no name that a device can have");
-	}
-	return 0;
-}
-
-static int parse_rail_device(void *target, const char *instance, const char *value, char *err,
-			     size_t errlen)
-{
-	struct rail_spec *rail = take_rail(target, instance, err, errlen);
-
-	if (!rail)
-		return -EINVAL;
-	return parse_rail_word(rail->device, sizeof(rail->device), value, err, errlen);
-}
-
-static int parse_rail_netdev(void *target, const char *instance, const char *value, char *err,
-			     size_t errlen)
-{
-	struct rail_spec *rail = take_rail(target, instance, err, errlen);
-
-	if (!rail)
-		return -EINVAL;
-	return parse_rail_word(rail->netdev, sizeof(rail->netdev), value, err, errlen);
-}
-
-static int parse_rail_subnet(void *target, const char *instance, const char *value, char *err,
-			     size_t errlen)
-{
-	struct rail_spec *rail = take_rail(target, instance, err, errlen);
-
-	if (!rail)
-		return -EINVAL;
-	return address_parse_subnet(value, &rail->subnet, &rail->prefix_len, err, errlen);
-}
-
-static void print_rail_device(const void *target, const char *instance, struct strbuf *out)
-{
-	const struct rail_spec *rail = find_rail(target, instance);
-
-	if (rail)
-		print_word(out, "device", rail->device);
-}
-
-static void print_rail_netdev(const void *target, const char *instance, struct strbuf *out)
-{
-	const struct rail_spec *rail = find_rail(target, instance);
-
-	if (rail)
-		print_word(out, "netdev", rail->netdev);
-}
-
-static void print_rail_subnet(const void *target, const char *instance, struct strbuf *out)
-{
-	const struct rail_spec *rail = find_rail(target, instance);
-	char text[ADDRESS_TEXT] = "";
-
-	if (!rail)
-		return;
-	if (rail->prefix_len >= 0)
-		address_format_subnet(&rail->subnet, rail->prefix_len, text);
-	print_word(out, "subnet", text);
-}
-
-/* [class NAME] */
-
-static struct class_config *find_class(const struct config *c, const char *name)
-{
-	for (size_t i = 0; i < c->n_classes; i++) {
-		if (!strcmp(c->classes[i].name, name))
-			return (struct class_config *)&c->classes[i];
-	}
-	return NULL;
-}
-
-static struct class_config *take_class(struct config *c, const char *name, char *err, size_t errlen)
-{
-	struct class_config *class = find_class(c, name);
-
-	if (class)
-		return class;
-	if (!name_valid(name)) {
-		refuse(err, errlen, name, "is no class name");
-		return NULL;
-	}
-	if (c->n_classes == CLASS_MAX) {
-		snprintf(err, errlen, "more than %d classes", CLASS_MAX);
-		return NULL;
-	}
-	class = &c->classes[c->n_classes++];
-	class->tos = class->sl = -1;
-	name_copy(class->name, sizeof(class->name), name);
-	return class;
-}
-
-static int parse_class_number(int32_t *field, const int32_t *other, uint64_t max, const char *value,
-			      char *err, size_t errlen)
-{
-	uint64_t v;
-
-	if (conf_parse_u64(value, &v) < 0 || v > max) {
-		snprintf(err, errlen, "'%.64s' is not a whole number from 0 to %u", value,
-			 (unsigned)max);
-		return -EINVAL;
-	}
-	if (*other >= 0) {
-		snprintf(err, errlen, "a class has tos or sl, not both");
-		return -EINVAL;
-	}
-	*field = (int32_t)v;
-	return 0;
-}
-
-static int parse_class_tos(void *target, const char *instance, const char *value, char *err,
-			   size_t errlen)
-{
-	struct class_config *class = take_class(target, instance, err, errlen);
-
-	if (!class)
-		return -EINVAL;
-	return parse_class_number(&class->tos, &class->sl, 255, value, err, errlen);
-}
-
-static int parse_class_sl(void *target, const char *instance, const char *value, char *err,
-			  size_t errlen)
-{
-	struct class_config *class = take_class(target, instance, err, errlen);
-
-	if (!class)
-		return -EINVAL;
-	return parse_class_number(&class->sl, &class->tos, 15, value, err, errlen);
-}
-
-static void print_class_number(struct strbuf *out, const char *key, int32_t value)
-{
-	if (value < 0)
-		strbuf_printf(out, "# %s =\n", key);
-	else
-		strbuf_printf(out, "%s = %d\n", key, value);
-}
-
-static void print_class_tos(const void *target, const char *instance, struct strbuf *out)
-{
-	const struct class_config *class = find_class(target, instance);
-
-	if (class)
-		print_class_number(out, "tos", class->tos);
-}
-
-static void print_class_sl(const void *target, const char *instance, struct strbuf *out)
-{
-	const struct class_config *class = find_class(target, instance);
-
-	if (class)
-		print_class_number(out, "sl", class->sl);
+	config_print_word(out, "per_peer",
+			  per_peer_names[((const struct config *)target)->per_peer]);
 }
 
 /* [probe]: keys of operations that are not built */
@@ -365,7 +173,7 @@ static int add_glob(struct config *c, const char *glob, char *err, size_t errlen
 	const char *blank = len ? " " : "";
 
 	if (!glob_valid(glob))
-		return refuse(err, errlen, glob, "is no pattern of a device name");
+		return config_refuse(err, errlen, glob, "is no pattern of a device name");
 	if (len + strlen(blank) + strlen(glob) >= sizeof(c->exclude)) {
 		snprintf(err, errlen, "more than %d bytes of patterns", EXCLUDE_MAX - 1);
 		return -EINVAL;
@@ -418,18 +226,19 @@ static int parse_also_as(void *target, const char *instance, const char *value, 
 	name_copy(words, sizeof(words), value);
 	for (char *w = strtok_r(words, " \t,", &save); w; w = strtok_r(NULL, " \t,", &save)) {
 		if (strcmp(w, "node_exporter") && strcmp(w, "rdma_exporter"))
-			return refuse(err, errlen, w, "is neither node_exporter nor rdma_exporter");
+			return config_refuse(err, errlen, w,
+					     "is neither node_exporter nor rdma_exporter");
 		wanted = w;
 	}
 	if (wanted)
-		return refuse(err, errlen, value, "is not built yet: leave the key out");
+		return config_refuse(err, errlen, value, "is not built yet: leave the key out");
 	return 0;
 }
 
 static void print_also_as(const void *target, const char *instance, struct strbuf *out)
 {
 	(void)instance;
-	print_word(out, "also_as", ((const struct config *)target)->also_as);
+	config_print_word(out, "also_as", ((const struct config *)target)->also_as);
 }
 
 /* [peers] */
@@ -457,7 +266,7 @@ static int parse_accept(void *target, const char *instance, const char *value, c
 
 	(void)instance;
 	if (strcmp(value, "listed") && strcmp(value, "any"))
-		return refuse(err, errlen, value, "is neither listed nor any");
+		return config_refuse(err, errlen, value, "is neither listed nor any");
 	c->accept_any = !strcmp(value, "any");
 	return 0;
 }
@@ -465,7 +274,8 @@ static int parse_accept(void *target, const char *instance, const char *value, c
 static void print_accept(const void *target, const char *instance, struct strbuf *out)
 {
 	(void)instance;
-	print_word(out, "accept", ((const struct config *)target)->accept_any ? "any" : "listed");
+	config_print_word(out, "accept",
+			  ((const struct config *)target)->accept_any ? "any" : "listed");
 }
 
 /* The table */
@@ -549,24 +359,24 @@ static const struct conf_key keys[] = {
 	 .instance = true,
 	 .type = CONF_CUSTOM,
 	 .effect = CONF_REBUILDS_SESSIONS,
-	 .parse = parse_rail_device,
-	 .print = print_rail_device,
+	 .parse = config_parse_rail_device,
+	 .print = config_print_rail_device,
 	 .help = "[rail NAME]: RDMA device of the rail"},
 	{.section = "rail",
 	 .key = "netdev",
 	 .instance = true,
 	 .type = CONF_CUSTOM,
 	 .effect = CONF_REBUILDS_SESSIONS,
-	 .parse = parse_rail_netdev,
-	 .print = print_rail_netdev,
+	 .parse = config_parse_rail_netdev,
+	 .print = config_print_rail_netdev,
 	 .help = "[rail NAME]: network interface of the rail"},
 	{.section = "rail",
 	 .key = "subnet",
 	 .instance = true,
 	 .type = CONF_CUSTOM,
 	 .effect = CONF_REBUILDS_SESSIONS,
-	 .parse = parse_rail_subnet,
-	 .print = print_rail_subnet,
+	 .parse = config_parse_rail_subnet,
+	 .print = config_print_rail_subnet,
 	 .help = "[rail NAME]: subnet of the rail's address, as 10.99.0.0/24"},
 	{.section = "rails",
 	 .key = "expected",
@@ -588,16 +398,16 @@ static const struct conf_key keys[] = {
 	 .instance = true,
 	 .type = CONF_CUSTOM,
 	 .effect = CONF_REBUILDS_SESSIONS,
-	 .parse = parse_class_tos,
-	 .print = print_class_tos,
+	 .parse = config_parse_class_tos,
+	 .print = config_print_class_tos,
 	 .help = "[class NAME]: traffic class byte (DSCP x 4) of the class's sessions"},
 	{.section = "class",
 	 .key = "sl",
 	 .instance = true,
 	 .type = CONF_CUSTOM,
 	 .effect = CONF_REBUILDS_SESSIONS,
-	 .parse = parse_class_sl,
-	 .print = print_class_sl,
+	 .parse = config_parse_class_sl,
+	 .print = config_print_class_sl,
 	 .help = "[class NAME]: InfiniBand service level instead of tos"},
 	PROBE_KEYS("send", OP_SEND, "1s", "64", 64, 4096, "bytes of a send and of its echo", NULL),
 	PROBE_KEYS("read", OP_READ, "1s", "64", 8, 4096, "bytes of a read", NULL),

@@ -10,7 +10,27 @@ struct config_loading {
 	bool listen_replaced, exclude_replaced, peers_replaced;
 };
 
-/* A peer line, see config.h. */
+/* Message "'value' why" and -EINVAL. */
+int config_refuse(char *err, size_t errlen, const char *value, const char *why);
+/* "key = value", or the key alone as a comment when it has no value. */
+void config_print_word(struct strbuf *out, const char *key, const char *value);
+
+/* Parsers and printers of keys, as struct conf_key wants them. */
 int config_parse_peer(void *target, const char *instance, const char *value, char *err,
 		      size_t errlen);
 void config_print_peers(const void *target, const char *instance, struct strbuf *out);
+int config_parse_rail_device(void *target, const char *instance, const char *value, char *err,
+			     size_t errlen);
+int config_parse_rail_netdev(void *target, const char *instance, const char *value, char *err,
+			     size_t errlen);
+int config_parse_rail_subnet(void *target, const char *instance, const char *value, char *err,
+			     size_t errlen);
+void config_print_rail_device(const void *target, const char *instance, struct strbuf *out);
+void config_print_rail_netdev(const void *target, const char *instance, struct strbuf *out);
+void config_print_rail_subnet(const void *target, const char *instance, struct strbuf *out);
+int config_parse_class_tos(void *target, const char *instance, const char *value, char *err,
+			   size_t errlen);
+int config_parse_class_sl(void *target, const char *instance, const char *value, char *err,
+			  size_t errlen);
+void config_print_class_tos(const void *target, const char *instance, struct strbuf *out);
+void config_print_class_sl(const void *target, const char *instance, struct strbuf *out);

@@ -1,0 +1,199 @@
+#include "daemon/config_keys.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/names.h"
+
+/* [rail NAME] */
+
+static struct rail_spec *find_rail(const struct config *c, const char *name)
+{
+	for (size_t i = 0; i < c->n_rails; i++) {
+		if (!strcmp(c->rails[i].name, name))
+			return (struct rail_spec *)&c->rails[i];
+	}
+	return NULL;
+}
+
+/* The rail of a section, made by the first of its keys. */
+static struct rail_spec *take_rail(struct config *c, const char *name, char *err, size_t errlen)
+{
+	struct rail_spec *rail = find_rail(c, name);
+
+	if (rail)
+		return rail;
+	if (!rail_name_valid(name)) {
+		config_refuse(err, errlen, name, "is no rail name");
+		return NULL;
+	}
+	if (c->n_rails == RAIL_MAX) {
+		snprintf(err, errlen, "more than %d rails", RAIL_MAX);
+		return NULL;
+	}
+	rail = &c->rails[c->n_rails++];
+	rail->prefix_len = -1;
+	name_copy(rail->name, sizeof(rail->name), name);
+	return rail;
+}
+
+static int parse_rail_word(char *field, size_t size, const char *value, char *err, size_t errlen)
+{
+	if (!name_valid(value) || !name_copy(field, size, value)) {
+		*field = '\0';
+		return config_refuse(err, errlen, value, "is no name that a device can have");
+	}
+	return 0;
+}
+
+int config_parse_rail_device(void *target, const char *instance, const char *value, char *err,
+			     size_t errlen)
+{
+	struct rail_spec *rail = take_rail(target, instance, err, errlen);
+
+	if (!rail)
+		return -EINVAL;
+	return parse_rail_word(rail->device, sizeof(rail->device), value, err, errlen);
+}
+
+int config_parse_rail_netdev(void *target, const char *instance, const char *value, char *err,
+			     size_t errlen)
+{
+	struct rail_spec *rail = take_rail(target, instance, err, errlen);
+
+	if (!rail)
+		return -EINVAL;
+	return parse_rail_word(rail->netdev, sizeof(rail->netdev), value, err, errlen);
+}
+
+int config_parse_rail_subnet(void *target, const char *instance, const char *value, char *err,
+			     size_t errlen)
+{
+	struct rail_spec *rail = take_rail(target, instance, err, errlen);
+
+	if (!rail)
+		return -EINVAL;
+	return address_parse_subnet(value, &rail->subnet, &rail->prefix_len, err, errlen);
+}
+
+void config_print_rail_device(const void *target, const char *instance, struct strbuf *out)
+{
+	const struct rail_spec *rail = find_rail(target, instance);
+
+	if (rail)
+		config_print_word(out, "device", rail->device);
+}
+
+void config_print_rail_netdev(const void *target, const char *instance, struct strbuf *out)
+{
+	const struct rail_spec *rail = find_rail(target, instance);
+
+	if (rail)
+		config_print_word(out, "netdev", rail->netdev);
+}
+
+void config_print_rail_subnet(const void *target, const char *instance, struct strbuf *out)
+{
+	const struct rail_spec *rail = find_rail(target, instance);
+	char text[ADDRESS_TEXT] = "";
+
+	if (!rail)
+		return;
+	if (rail->prefix_len >= 0)
+		address_format_subnet(&rail->subnet, rail->prefix_len, text);
+	config_print_word(out, "subnet", text);
+}
+
+/* [class NAME] */
+
+static struct class_config *find_class(const struct config *c, const char *name)
+{
+	for (size_t i = 0; i < c->n_classes; i++) {
+		if (!strcmp(c->classes[i].name, name))
+			return (struct class_config *)&c->classes[i];
+	}
+	return NULL;
+}
+
+static struct class_config *take_class(struct config *c, const char *name, char *err, size_t errlen)
+{
+	struct class_config *class = find_class(c, name);
+
+	if (class)
+		return class;
+	if (!name_valid(name)) {
+		config_refuse(err, errlen, name, "is no class name");
+		return NULL;
+	}
+	if (c->n_classes == CLASS_MAX) {
+		snprintf(err, errlen, "more than %d classes", CLASS_MAX);
+		return NULL;
+	}
+	class = &c->classes[c->n_classes++];
+	class->tos = class->sl = -1;
+	name_copy(class->name, sizeof(class->name), name);
+	return class;
+}
+
+static int parse_class_number(int32_t *field, const int32_t *other, uint64_t max, const char *value,
+			      char *err, size_t errlen)
+{
+	uint64_t v;
+
+	if (conf_parse_u64(value, &v) < 0 || v > max) {
+		snprintf(err, errlen, "'%.64s' is not a whole number from 0 to %u", value,
+			 (unsigned)max);
+		return -EINVAL;
+	}
+	if (*other >= 0) {
+		snprintf(err, errlen, "a class has tos or sl, not both");
+		return -EINVAL;
+	}
+	*field = (int32_t)v;
+	return 0;
+}
+
+int config_parse_class_tos(void *target, const char *instance, const char *value, char *err,
+			   size_t errlen)
+{
+	struct class_config *class = take_class(target, instance, err, errlen);
+
+	if (!class)
+		return -EINVAL;
+	return parse_class_number(&class->tos, &class->sl, 255, value, err, errlen);
+}
+
+int config_parse_class_sl(void *target, const char *instance, const char *value, char *err,
+			  size_t errlen)
+{
+	struct class_config *class = take_class(target, instance, err, errlen);
+
+	if (!class)
+		return -EINVAL;
+	return parse_class_number(&class->sl, &class->tos, 15, value, err, errlen);
+}
+
+static void print_class_number(struct strbuf *out, const char *key, int32_t value)
+{
+	if (value < 0)
+		strbuf_printf(out, "# %s =\n", key);
+	else
+		strbuf_printf(out, "%s = %d\n", key, value);
+}
+
+void config_print_class_tos(const void *target, const char *instance, struct strbuf *out)
+{
+	const struct class_config *class = find_class(target, instance);
+
+	if (class)
+		print_class_number(out, "tos", class->tos);
+}
+
+void config_print_class_sl(const void *target, const char *instance, struct strbuf *out)
+{
+	const struct class_config *class = find_class(target, instance);
+
+	if (class)
+		print_class_number(out, "sl", class->sl);
+}
