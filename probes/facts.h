@@ -132,7 +132,7 @@ const char *read_error_name(enum read_error error);
 struct op_books {
 	uint64_t interval_ns; /* 0: the operation is off */
 	uint64_t phase_ns;    /* due instants are phase_ns + k * interval_ns, CLOCK_MONOTONIC */
-	uint64_t booked_until_ns; /* every instant <= this has been booked */
+	uint64_t booked_until_ns; /* every instant <= this has been booked; UINT64_MAX: not begun */
 	uint64_t scheduled;
 	uint64_t sent;
 	uint64_t ok;

@@ -1,0 +1,205 @@
+#include "probes/rail.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "probes/qpmap.h"
+#include "probes/rail_priv.h"
+#include "probes/spsc.h"
+#include "probes/table.h"
+
+#define BEAT_NS (250 * NSEC_PER_MSEC) /* longest sleep: main sees a heartbeat at least so often */
+#define COMMANDS_PER_STEP 64
+
+struct rail *rail_new(const struct rail_params *p)
+{
+	struct rail *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->p = *p;
+	r->conns = qpmap_new(p->max_conns);
+	r->timers = timer_heap_new(p->max_sessions);
+	r->rx_free = calloc(p->rx.capacity, sizeof(*r->rx_free));
+	if (!r->conns || !r->timers || !r->rx_free) {
+		rail_free(r);
+		errno = ENOMEM;
+		return NULL;
+	}
+	r->next_seq = 1;
+	r->poll_ns = p->now_ns();
+	return r;
+}
+
+void rail_free(struct rail *r)
+{
+	if (!r)
+		return;
+	qpmap_free(r->conns);
+	timer_heap_free(r->timers);
+	free(r->rx_free);
+	free(r);
+}
+
+static struct rail_session *session_of_timer(struct timer_node *n)
+{
+	return (struct rail_session *)((char *)n - offsetof(struct rail_session, timer));
+}
+
+static void take_config(struct rail *r, const struct rail_cmd *cmd)
+{
+	for (unsigned i = 0; i < OP_COUNT; i++)
+		r->ops[i] = cmd->ops[i];
+	r->probes_per_second = cmd->value;
+	r->tokens = 0;
+	r->tokens_at_ns = r->p.now_ns();
+}
+
+static void take_receives(struct rail *r, uint32_t more)
+{
+	for (uint32_t i = 0; i < more && r->rx_ready < r->p.rx.capacity; i++)
+		r->rx_free[r->rx_free_len++] = r->rx_ready++;
+	rail_post_receives(r);
+}
+
+static void drain(struct rail *r, struct rail_conn *c, uint32_t value)
+{
+	c->draining = true;
+	if (c->session)
+		rail_session_down(r, c->session, value);
+}
+
+static void run_command(struct rail *r, const struct rail_cmd *cmd)
+{
+	switch (cmd->type) {
+	case RAIL_CONFIG:
+		take_config(r, cmd);
+		break;
+	case RAIL_PORT:
+		r->port_up[cmd->index] = cmd->value;
+		break;
+	case RAIL_RECEIVES:
+		take_receives(r, cmd->value);
+		break;
+	case RAIL_ADD:
+		rail_session_add(r, cmd->session);
+		break;
+	case RAIL_START:
+		rail_session_start(r, cmd->session, r->p.now_ns());
+		break;
+	case RAIL_REMOVE:
+		rail_session_remove(r, cmd->session, cmd->value);
+		break;
+	case RAIL_ATTACH:
+		rail_conn_attach(r, cmd->conn);
+		break;
+	case RAIL_SEND_HELLO:
+		rail_conn_send_hello(r, cmd->conn);
+		break;
+	case RAIL_UP:
+		rail_session_up(r, cmd->session, cmd->conn);
+		break;
+	case RAIL_DRAIN:
+		drain(r, cmd->conn, cmd->value);
+		break;
+	case RAIL_GOODBYE:
+		rail_conn_goodbye(r, cmd->conn);
+		break;
+	case RAIL_MARK:
+		rail_conn_mark(r, cmd->conn);
+		break;
+	case RAIL_FORGET:
+		rail_conn_forget(r, cmd->conn);
+		break;
+	case RAIL_STOP:
+		r->stopped = true;
+		break;
+	}
+}
+
+static bool run_commands(struct rail *r)
+{
+	struct rail_cmd cmd;
+	unsigned n = 0;
+
+	while (n < COMMANDS_PER_STEP && !r->stopped && spsc_pop(r->p.commands, &cmd)) {
+		run_command(r, &cmd);
+		n++;
+	}
+	return n == COMMANDS_PER_STEP;
+}
+
+static void run_timers(struct rail *r)
+{
+	uint64_t now = r->p.now_ns();
+	struct timer_node *n;
+
+	while ((n = timer_heap_first(r->timers)) && n->at_ns <= now)
+		rail_session_tick(r, session_of_timer(n), now);
+}
+
+uint64_t rail_step(struct rail *r)
+{
+	uint64_t now = r->p.now_ns();
+	bool more;
+
+	table_beat(r->p.table, WORKER_RAIL, now, r->p.wall_ns());
+	/* The CQ first: what has completed by now must not be judged by a deadline that passed
+	 * while we were not looking. */
+	rail_poll(r);
+	more = run_commands(r);
+	run_timers(r);
+	if (r->stopped)
+		return 0;
+	return more ? r->p.now_ns() : timer_heap_when(r->timers);
+}
+
+bool rail_arm(struct rail *r)
+{
+	struct ibv_cq *cq;
+	void *context;
+	unsigned events = 0;
+
+	while (ibv_get_cq_event(r->p.channel, &cq, &context) == 0)
+		events++;
+	if (events)
+		ibv_ack_cq_events(r->p.cq, events);
+	ibv_req_notify_cq(r->p.cq, 0);
+	/* A completion between the last poll and the arming raises no event: poll once more. */
+	return rail_poll(r) > 0;
+}
+
+static void wait_until(struct rail *r, uint64_t wake)
+{
+	struct pollfd fds[] = {
+		{ .fd = r->p.channel->fd, .events = POLLIN },
+		{ .fd = spsc_fd(r->p.commands), .events = POLLIN },
+	};
+	uint64_t now = r->p.now_ns();
+	uint64_t ns = wake <= now ? 0 : wake - now;
+	uint64_t slept;
+	struct timespec ts;
+
+	if (ns > BEAT_NS)
+		ns = BEAT_NS;
+	ts = (struct timespec){ (time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC) };
+	ppoll(fds, 2, &ts, NULL);
+	if (fds[1].revents)
+		spsc_drain_fd(r->p.commands);
+	/* Sleeping as long as we meant to is no delay; waking later than that is. */
+	slept = r->p.now_ns() - now;
+	r->asleep_ns += slept < ns ? slept : ns;
+}
+
+void rail_run(struct rail *r)
+{
+	uint64_t wake;
+
+	while ((wake = rail_step(r)) != 0) {
+		if (rail_arm(r))
+			continue;
+		wait_until(r, wake);
+	}
+}

@@ -1,0 +1,183 @@
+/* The rail thread's logic: post, poll, timers, echo. It never calls what can block: no rdma_cm, no
+ * create, modify or destroy, no file, no allocation. Time and clock come from outside, so that the
+ * same code runs in the worker's thread and in tests.
+ *
+ * Memory: control allocates conns and sessions and lends them by ATTACH and ADD; the rail gives
+ * them back by FORGOTTEN and REMOVED. Between those the rail alone touches what is below
+ * "the rail's own". */
+#pragma once
+#include <infiniband/verbs.h>
+#include "probes/timer_heap.h"
+#include "probes/wire.h"
+#include "probes/wish.h"
+
+struct rail;
+struct spsc;
+struct table;
+
+#define ECHO_BOUND 4	 /* unanswered SENDs per session: a frozen peer's SRQ is not filled by us */
+#define TX_DEPTH 7	 /* send queue entries asked for; one is kept for the marker */
+#define TX_SLOTS 8	 /* buffers to send from */
+#define TX_SLOT_MIN 512	 /* a HELLO fits */
+#define MARKER_WR_ID 0xDEADBEEFDEADBEEFULL
+#define MEDIAN_LEN 15	 /* round trips that the suspicion of a retransmission looks back on */
+#define SELF_DELAY_NS (10 * NSEC_PER_MSEC) /* own lateness that spoils a round trip */
+
+enum conn_role { CONN_ACTIVE, CONN_PASSIVE };
+
+/* Registered memory of one connection. */
+struct conn_memory {
+	uint8_t *tx;	    /* TX_SLOTS x tx_size */
+	uint8_t *sink;	    /* READs land here */
+	uint32_t tx_size, sink_size;
+	uint32_t lkey;
+};
+
+enum tx_kind { TX_HELLO, TX_PROBE, TX_REPLY, TX_GOODBYE, TX_MARKER };
+
+struct tx_record {
+	uint64_t wr_id;
+	uint8_t kind; /* enum tx_kind */
+	uint8_t op;   /* TX_PROBE */
+	uint8_t slot; /* TX_SLOTS: none */
+};
+
+struct rail_session;
+
+struct rail_conn {
+	/* by control, before ATTACH */
+	struct ibv_qp *qp;
+	uint32_t qpn;
+	enum conn_role role;
+	struct conn_memory mem;
+	uint32_t max_inline;
+	void *owner;
+	uint8_t hello_out[WIRE_MAX_HELLO]; /* to be sent by SEND_HELLO */
+	uint32_t hello_out_len;
+
+	/* read by control after NOTE_HELLO; the rail takes one HELLO per connection only */
+	struct wire_hello hello_in;
+
+	/* the rail's own */
+	struct rail_session *session;
+	struct tx_record fifo[TX_SLOTS]; /* RC completes in order */
+	uint32_t fifo_head, fifo_len;
+	uint32_t slots_used; /* bit per tx slot */
+	bool hello_seen, failed, draining, marker_posted, marker_told;
+};
+
+struct echo_slot {
+	uint64_t seq; /* 0: free */
+	uint64_t posted_ns, deadline_ns;
+	bool failed; /* by its deadline: a reply now is late */
+	bool self_delayed;
+};
+
+/* The one requester work request of a QP. */
+struct probe_wr {
+	uint64_t seq; /* 0: none outstanding */
+	uint64_t posted_ns, deadline_ns;
+	enum op op;
+	bool failed, self_delayed;
+};
+
+struct median {
+	uint64_t value[MEDIAN_LEN];
+	uint32_t n, at;
+};
+
+struct rail_session {
+	/* by control, before ADD */
+	uint64_t id;
+	uint32_t row, rail_index, class_index;
+	uint64_t key_hash; /* of the names: the phase */
+	struct wire_region pattern; /* by UP */
+	uint32_t peer_rx_size;	    /* by UP */
+
+	/* the rail's own */
+	struct session_books books;
+	struct rail_conn *conn; /* NULL: not up */
+	struct timer_node timer;
+	uint64_t next_due[OP_COUNT];
+	struct echo_slot echo[ECHO_BOUND];
+	struct probe_wr wr;
+	struct median median[STREAM_COUNT];
+	bool started; /* instants are booked: since it first was up, or first failed to connect */
+};
+
+enum rail_cmd_type {
+	RAIL_CONFIG,	 /* op settings in rail_config.ops; value: probes a second */
+	RAIL_PORT,	 /* index: rail; value: up */
+	RAIL_RECEIVES,	 /* value: how many more receive buffers are ready to be posted */
+	RAIL_ADD,	 /* session */
+	RAIL_START,	 /* session: begin to book instants (first connect failed) */
+	RAIL_REMOVE,	 /* session; value: enum abort_reason */
+	RAIL_ATTACH,	 /* conn */
+	RAIL_SEND_HELLO, /* conn: send conn->hello_out */
+	RAIL_UP,	 /* conn, session: probe over it */
+	RAIL_DRAIN,	 /* conn: no more probes; value: enum abort_reason, or FAIL_BASE + fail_reason */
+	RAIL_GOODBYE,	 /* conn: tell the peer that we leave */
+	RAIL_MARK,	 /* conn: QP is in error, post the marker */
+	RAIL_FORGET,	 /* conn: poll the CQ to empty, then never touch it again */
+	RAIL_STOP,
+};
+#define FAIL_BASE 100u
+
+struct rail_cmd {
+	enum rail_cmd_type type;
+	uint32_t index, value;
+	struct rail_conn *conn;
+	struct rail_session *session;
+	struct op_config ops[OP_COUNT];
+};
+
+enum rail_note_type {
+	NOTE_HELLO,	/* conn: hello_in is valid */
+	NOTE_FAILED,	/* conn: first error completion; status, vendor_err, op */
+	NOTE_GOODBYE,	/* conn: the peer leaves in good order */
+	NOTE_GOODBYE_SENT, /* conn: ours is on the other side, or never will be */
+	NOTE_MARKER,	/* conn: marker flushed, all sends accounted for */
+	NOTE_FORGOTTEN, /* conn is control's again */
+	NOTE_REMOVED,	/* session is control's again, its row final */
+	NOTE_ATTENTION, /* session: a miss or a recovery */
+	NOTE_CQ_ERROR,	/* polling failed; status: errno */
+};
+
+struct rail_note {
+	enum rail_note_type type;
+	uint32_t status, vendor_err, op;
+	struct rail_conn *conn;
+	struct rail_session *session;
+};
+
+/* Receive buffers: entry i of the arrays below is posted with wr_id RX_TAG | i. */
+#define RX_TAG 0x5200000000000000ULL
+struct rx_buffers {
+	struct ibv_srq *srq;
+	uint32_t capacity, size; /* entries, bytes each */
+	uint8_t **address;
+	uint32_t *lkey;
+};
+
+struct rail_params {
+	struct table *table;
+	struct spsc *commands; /* of struct rail_cmd; the rail consumes */
+	struct spsc *notes;    /* of struct rail_note; the rail produces */
+	struct ibv_cq *cq;
+	struct ibv_comp_channel *channel;
+	struct rx_buffers rx;
+	uint32_t max_conns, max_sessions;
+	uint64_t (*now_ns)(void);
+	uint64_t (*wall_ns)(void);
+};
+
+struct rail *rail_new(const struct rail_params *p); /* NULL with errno */
+void rail_free(struct rail *r);
+/* One round: commands, completions, timers. Returns when it wants to run again (now_ns() scale),
+ * TIMER_NEVER without timers, 0 after RAIL_STOP. */
+uint64_t rail_step(struct rail *r);
+/* Arm the CQ after a step that found it empty; true when completions may have come meanwhile and
+ * another step is due. */
+bool rail_arm(struct rail *r);
+/* Thread body: steps and waits until RAIL_STOP. */
+void rail_run(struct rail *r);

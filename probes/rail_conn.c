@@ -1,0 +1,334 @@
+/* Connections as the rail sees them: completions, echo, HELLO, drain marker. */
+#include <errno.h>
+#include <string.h>
+
+#include "probes/qpmap.h"
+#include "probes/rail_priv.h"
+#include "probes/spsc.h"
+
+#define POLL_BATCH 32
+#define POLL_ROUNDS 64 /* then timers get their turn, however busy the CQ is */
+
+void rail_note_conn(struct rail *r, enum rail_note_type type, struct rail_conn *c)
+{
+	/* The queue holds more notes than all connections can ever have outstanding. */
+	spsc_push(r->p.notes, &(struct rail_note){ .type = type, .conn = c });
+}
+
+void rail_conn_attach(struct rail *r, struct rail_conn *c)
+{
+	if (qpmap_put(r->conns, c->qpn, c) < 0)
+		c->failed = true; /* max_conns is control's own bound: cannot happen */
+}
+
+/* A free send buffer, or NULL. One send queue entry stays free for the marker. */
+static uint8_t *take_slot(struct rail_conn *c, uint8_t *ret_slot)
+{
+	if (c->fifo_len >= TX_DEPTH - 1)
+		return NULL;
+	for (uint8_t i = 0; i < TX_SLOTS; i++)
+		if (!(c->slots_used & (1u << i))) {
+			*ret_slot = i;
+			return c->mem.tx + (size_t)i * c->mem.tx_size;
+		}
+	return NULL;
+}
+
+static int post(struct rail_conn *c, struct ibv_send_wr *wr, struct tx_record rec)
+{
+	struct ibv_send_wr *bad;
+	int err;
+
+	wr->wr_id = rec.wr_id;
+	wr->send_flags |= IBV_SEND_SIGNALED;
+	err = ibv_post_send(c->qp, wr, &bad);
+	if (err)
+		return err;
+	c->fifo[(c->fifo_head + c->fifo_len++) % TX_SLOTS] = rec;
+	if (rec.slot < TX_SLOTS)
+		c->slots_used |= 1u << rec.slot;
+	return 0;
+}
+
+static int post_bytes(struct rail *r, struct rail_conn *c, enum tx_kind kind, uint64_t wr_id,
+		      uint8_t slot, uint32_t len)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)(c->mem.tx + (size_t)slot * c->mem.tx_size),
+		.length = len,
+		.lkey = c->mem.lkey,
+	};
+	struct ibv_send_wr wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = len <= c->max_inline ? IBV_SEND_INLINE : 0,
+	};
+
+	return post(c, &wr,
+		    (struct tx_record){ .wr_id = wr_id ? wr_id : r->next_seq++,
+					.kind = (uint8_t)kind,
+					.op = OP_SEND,
+					.slot = slot });
+}
+
+static void failed(struct rail *r, struct rail_conn *c, uint32_t status, uint32_t vendor_err,
+		   uint32_t op)
+{
+	if (c->failed)
+		return; /* only the first error tells a cause; the rest is flushed by it */
+	c->failed = true;
+	if (c->draining)
+		return;
+	spsc_push(r->p.notes, &(struct rail_note){ .type = NOTE_FAILED,
+						   .conn = c,
+						   .status = status,
+						   .vendor_err = vendor_err,
+						   .op = op });
+}
+
+void rail_conn_send_hello(struct rail *r, struct rail_conn *c)
+{
+	uint8_t slot;
+	uint8_t *buf = take_slot(c, &slot);
+
+	if (!buf || c->hello_out_len > c->mem.tx_size) {
+		failed(r, c, IBV_WC_GENERAL_ERR, 0, OP_SEND);
+		return;
+	}
+	memcpy(buf, c->hello_out, c->hello_out_len);
+	if (post_bytes(r, c, TX_HELLO, 0, slot, c->hello_out_len))
+		failed(r, c, IBV_WC_GENERAL_ERR, 0, OP_SEND);
+}
+
+void rail_conn_goodbye(struct rail *r, struct rail_conn *c)
+{
+	uint8_t slot;
+	uint8_t *buf = c->failed ? NULL : take_slot(c, &slot);
+
+	if (buf) {
+		wire_put_header(&(struct wire_header){ .type = WIRE_GOODBYE,
+						       .length = WIRE_HEADER_LEN },
+				buf);
+		if (post_bytes(r, c, TX_GOODBYE, 0, slot, WIRE_HEADER_LEN) == 0)
+			return;
+	}
+	rail_note_conn(r, NOTE_GOODBYE_SENT, c);
+}
+
+static void tell_marker(struct rail *r, struct rail_conn *c)
+{
+	if (!c->marker_posted || c->marker_told || c->fifo_len)
+		return;
+	c->marker_told = true;
+	rail_note_conn(r, NOTE_MARKER, c);
+}
+
+/* IBA 10.3.1: after the QP is in error, a work request posted on it comes back flushed behind all
+ * others; its completion proves that the send queue is empty. */
+void rail_conn_mark(struct rail *r, struct rail_conn *c)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
+
+	if (post(c, &wr,
+		 (struct tx_record){ .wr_id = MARKER_WR_ID, .kind = TX_MARKER, .slot = TX_SLOTS }))
+		return; /* never flushed: control's deadline ends the drain */
+	c->marker_posted = true;
+	(void)r;
+}
+
+void rail_conn_forget(struct rail *r, struct rail_conn *c)
+{
+	rail_poll(r);
+	qpmap_del(r->conns, c->qpn);
+	rail_note_conn(r, NOTE_FORGOTTEN, c);
+}
+
+int rail_conn_post_send(struct rail *r, struct rail_conn *c, uint64_t seq, uint32_t len)
+{
+	uint8_t slot;
+	uint8_t *buf = take_slot(c, &slot);
+
+	if (!buf)
+		return ENOMEM;
+	wire_put_header(
+		&(struct wire_header){ .type = WIRE_PROBE, .length = (uint16_t)len, .seq = seq },
+		buf);
+	return post_bytes(r, c, TX_PROBE, seq, slot, len);
+}
+
+int rail_conn_post_read(struct rail *r, struct rail_conn *c, uint64_t seq, uint32_t len)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)c->mem.sink,
+		.length = len,
+		.lkey = c->mem.lkey,
+	};
+	struct ibv_send_wr wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_READ,
+		.wr.rdma = { .remote_addr = c->session->pattern.addr,
+			     .rkey = c->session->pattern.rkey },
+	};
+
+	(void)r;
+	memset(c->mem.sink, 0xa5, len); /* so that a READ that moves nothing cannot pass */
+	return post(c, &wr,
+		    (struct tx_record){ .wr_id = seq, .kind = TX_PROBE, .op = OP_READ,
+					.slot = TX_SLOTS });
+}
+
+/* The responder: same bytes back, with our own processing time in the header. */
+static void echo(struct rail *r, struct rail_conn *c, const uint8_t *data,
+		 const struct wire_header *h)
+{
+	uint8_t slot;
+	uint8_t *buf = take_slot(c, &slot);
+
+	if (!buf || h->length > c->mem.tx_size)
+		return; /* more unanswered probes than the protocol allows: not our debt */
+	memcpy(buf, data, h->length);
+	wire_put_header(&(struct wire_header){ .type = WIRE_REPLY,
+					       .length = h->length,
+					       .seq = h->seq,
+					       .hold_ns = r->p.now_ns() - r->poll_ns },
+			buf);
+	if (post_bytes(r, c, TX_REPLY, 0, slot, h->length))
+		failed(r, c, IBV_WC_GENERAL_ERR, 0, OP_SEND);
+}
+
+static void take_hello(struct rail *r, struct rail_conn *c, const uint8_t *data, size_t len)
+{
+	if (c->hello_seen)
+		return;
+	c->hello_seen = true;
+	if (!wire_get_hello(data, len, &c->hello_in))
+		memset(&c->hello_in, 0, sizeof(c->hello_in)); /* version 0: malformed */
+	rail_note_conn(r, NOTE_HELLO, c);
+}
+
+static void received(struct rail *r, struct rail_conn *c, const uint8_t *data, size_t len)
+{
+	struct wire_header h;
+
+	if (!c || c->draining)
+		return;
+	if (!wire_get_header(data, len, &h)) {
+		failed(r, c, IBV_WC_BAD_RESP_ERR, 0, OP_SEND);
+		return;
+	}
+	switch ((enum wire_type)h.type) {
+	case WIRE_HELLO:
+	case WIRE_HELLO_REPLY:
+		if ((h.type == WIRE_HELLO) == (c->role == CONN_PASSIVE))
+			take_hello(r, c, data, len);
+		break;
+	case WIRE_PROBE:
+		if (c->role == CONN_PASSIVE)
+			echo(r, c, data, &h);
+		break;
+	case WIRE_REPLY:
+		if (c->session)
+			rail_session_reply(r, c->session, h.seq, r->poll_ns);
+		break;
+	case WIRE_GOODBYE:
+		rail_note_conn(r, NOTE_GOODBYE, c);
+		break;
+	}
+}
+
+static void receive_done(struct rail *r, struct rail_conn *c, const struct ibv_wc *wc)
+{
+	uint32_t i = (uint32_t)(wc->wr_id & ~RX_TAG);
+
+	if (i >= r->rx_ready)
+		return; /* not a buffer of ours */
+	r->rx_posted--;
+	r->rx_free[r->rx_free_len++] = i;
+	if (wc->status == IBV_WC_SUCCESS && wc->byte_len <= r->p.rx.size)
+		received(r, c, r->p.rx.address[i], wc->byte_len);
+	else if (c && wc->status != IBV_WC_SUCCESS && wc->status != IBV_WC_WR_FLUSH_ERR)
+		failed(r, c, wc->status, wc->vendor_err, OP_SEND);
+}
+
+static void send_done(struct rail *r, struct rail_conn *c, const struct ibv_wc *wc)
+{
+	struct tx_record rec;
+
+	if (!c || !c->fifo_len)
+		return; /* a QP that is forgotten: rxe does not clean the CQ at destroy */
+	rec = c->fifo[c->fifo_head];
+	if (rec.wr_id != wc->wr_id)
+		return; /* stale generation */
+	c->fifo_head = (c->fifo_head + 1) % TX_SLOTS;
+	c->fifo_len--;
+	if (rec.slot < TX_SLOTS)
+		c->slots_used &= ~(1u << rec.slot);
+	if (wc->status != IBV_WC_SUCCESS && rec.kind != TX_MARKER)
+		failed(r, c, wc->status, wc->vendor_err, rec.op);
+	if (rec.kind == TX_PROBE && c->session)
+		rail_session_sent(r, c->session, rec.wr_id, wc->status, r->poll_ns);
+	if (rec.kind == TX_GOODBYE)
+		rail_note_conn(r, NOTE_GOODBYE_SENT, c);
+	tell_marker(r, c);
+}
+
+/* How long completions may have waited for us: time since the last poll that we did not mean to
+ * sleep. */
+static void measure_lag(struct rail *r, uint64_t now)
+{
+	uint64_t away = now - r->poll_ns;
+
+	r->lag_ns = away > r->asleep_ns ? away - r->asleep_ns : 0;
+	r->asleep_ns = 0;
+	r->poll_ns = now;
+}
+
+unsigned rail_poll(struct rail *r)
+{
+	struct ibv_wc wc[POLL_BATCH];
+	unsigned total = 0;
+
+	for (unsigned round = 0; round < POLL_ROUNDS; round++) {
+		int n = ibv_poll_cq(r->p.cq, POLL_BATCH, wc);
+
+		measure_lag(r, r->p.now_ns());
+		if (n < 0) {
+			spsc_push(r->p.notes, &(struct rail_note){ .type = NOTE_CQ_ERROR });
+			break;
+		}
+		for (int i = 0; i < n; i++) {
+			struct rail_conn *c = qpmap_get(r->conns, wc[i].qp_num);
+
+			if (wc[i].wr_id != MARKER_WR_ID && (wc[i].wr_id & RX_TAG) == RX_TAG)
+				receive_done(r, c, &wc[i]);
+			else
+				send_done(r, c, &wc[i]);
+		}
+		total += (unsigned)n;
+		if (r->rx_free_len)
+			rail_post_receives(r);
+		if (n < POLL_BATCH)
+			break;
+	}
+	return total;
+}
+
+void rail_post_receives(struct rail *r)
+{
+	while (r->rx_free_len) {
+		uint32_t i = r->rx_free[r->rx_free_len - 1];
+		struct ibv_sge sge = {
+			.addr = (uintptr_t)r->p.rx.address[i],
+			.length = r->p.rx.size,
+			.lkey = r->p.rx.lkey[i],
+		};
+		struct ibv_recv_wr *bad, wr = { .wr_id = RX_TAG | i, .sg_list = &sge, .num_sge = 1 };
+
+		if (ibv_post_srq_recv(r->p.rx.srq, &wr, &bad))
+			return; /* stays on the stack: tried again at the next completion */
+		r->rx_free_len--;
+		r->rx_posted++;
+	}
+}

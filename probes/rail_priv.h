@@ -1,0 +1,52 @@
+/* Inside of the rail: shared by rail.c, rail_conn.c and rail_session.c only. */
+#pragma once
+#include "core/clock.h"
+#include "probes/rail.h"
+
+struct rail {
+	struct rail_params p;
+	struct qpmap *conns;
+	struct timer_heap *timers;
+	struct op_config ops[OP_COUNT];
+	bool port_up[RAIL_MAX];
+	uint64_t next_seq; /* generations: never 0, below RX_TAG, never the marker */
+	uint32_t rx_ready; /* buffers handed over so far */
+	uint32_t rx_posted;
+	uint32_t *rx_free; /* stack of buffers that are not posted */
+	uint32_t rx_free_len;
+	uint64_t poll_ns;    /* when the CQ was last polled */
+	uint64_t asleep_ns;  /* waiting time since then: not our delay */
+	uint64_t lag_ns;     /* own lateness at the last poll */
+	uint64_t tokens, tokens_at_ns; /* probes_per_second, in nano-probes */
+	uint32_t probes_per_second;
+	bool stopped;
+};
+
+/* rail_conn.c */
+void rail_conn_attach(struct rail *r, struct rail_conn *c);
+void rail_conn_send_hello(struct rail *r, struct rail_conn *c);
+void rail_conn_goodbye(struct rail *r, struct rail_conn *c);
+void rail_conn_mark(struct rail *r, struct rail_conn *c);
+void rail_conn_forget(struct rail *r, struct rail_conn *c);
+/* Poll until the CQ is empty (bounded); the number of completions handled. */
+unsigned rail_poll(struct rail *r);
+void rail_post_receives(struct rail *r);
+/* Post a probe's work request; 0 or a positive errno. */
+int rail_conn_post_send(struct rail *r, struct rail_conn *c, uint64_t seq, uint32_t len);
+int rail_conn_post_read(struct rail *r, struct rail_conn *c, uint64_t seq, uint32_t len);
+void rail_note_conn(struct rail *r, enum rail_note_type type, struct rail_conn *c);
+
+/* rail_session.c */
+void rail_session_add(struct rail *r, struct rail_session *s);
+void rail_session_start(struct rail *r, struct rail_session *s, uint64_t now);
+void rail_session_up(struct rail *r, struct rail_session *s, struct rail_conn *c);
+/* value as in RAIL_DRAIN. */
+void rail_session_down(struct rail *r, struct rail_session *s, uint32_t value);
+void rail_session_remove(struct rail *r, struct rail_session *s, uint32_t reason);
+void rail_session_reschedule(struct rail *r, struct rail_session *s, uint64_t now);
+void rail_session_tick(struct rail *r, struct rail_session *s, uint64_t now);
+void rail_session_reply(struct rail *r, struct rail_session *s, uint64_t seq, uint64_t now);
+/* The work request of a probe completed: status is enum ibv_wc_status. */
+void rail_session_sent(struct rail *r, struct rail_session *s, uint64_t seq,
+		       enum ibv_wc_status status, uint64_t now);
+void rail_session_publish(struct rail *r, struct rail_session *s);

@@ -1,0 +1,419 @@
+/* Sessions as the rail sees them: what is due, what is in flight, what came back. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probes/ledger.h"
+#include "probes/rail_priv.h"
+#include "probes/schedule.h"
+#include "probes/spsc.h"
+#include "probes/table.h"
+
+/* RC hides loss: a probe that took this much longer than usual was probably sent twice. */
+#define SUSPECT_FACTOR 20
+#define SUSPECT_MIN_NS NSEC_PER_MSEC
+#define SUSPECT_MIN_N 5
+#define OK_AGAIN 3 /* successes in a row after which a verdict may turn ok */
+
+void rail_session_publish(struct rail *r, struct rail_session *s)
+{
+	table_put_books(r->p.table, s->row, &s->books);
+}
+
+static void attention(struct rail *r, struct rail_session *s)
+{
+	spsc_push(r->p.notes, &(struct rail_note){ .type = NOTE_ATTENTION, .session = s });
+}
+
+/* Main judges soon when something turned: the first two misses, and the way back. */
+static void watch_turn(struct rail *r, struct rail_session *s, const struct op_books *b,
+		       uint64_t misses_before)
+{
+	if (b->misses != misses_before ? b->miss_streak <= 2 : b->ok_streak == OK_AGAIN)
+		attention(r, s);
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static bool suspected(const struct median *m, uint64_t rtt_ns)
+{
+	uint64_t v[MEDIAN_LEN], limit;
+
+	if (rtt_ns < SUSPECT_MIN_NS || m->n < SUSPECT_MIN_N)
+		return false;
+	memcpy(v, m->value, m->n * sizeof(v[0]));
+	qsort(v, m->n, sizeof(v[0]), compare);
+	limit = v[m->n / 2] * SUSPECT_FACTOR;
+	return rtt_ns > (limit > SUSPECT_MIN_NS ? limit : SUSPECT_MIN_NS);
+}
+
+static void remember(struct median *m, uint64_t rtt_ns)
+{
+	m->value[m->at] = rtt_ns;
+	m->at = (m->at + 1) % MEDIAN_LEN;
+	if (m->n < MEDIAN_LEN)
+		m->n++;
+}
+
+/* A round trip that counts as latency. */
+static void sample(struct rail *r, struct rail_session *s, unsigned stream, uint64_t rtt_ns,
+		   uint64_t now)
+{
+	struct median *m = &s->median[stream];
+
+	if (stream != STREAM_ACK && suspected(m, rtt_ns))
+		s->books.op[stream].retransmits_suspected++;
+	remember(m, rtt_ns);
+	table_put_sample(r->p.table, s->row, stream, now, rtt_ns);
+	table_put_rtt(r->p.table, s->rail_index, s->class_index, stream, rtt_ns);
+}
+
+/* A probe came back. failed: its deadline had been judged before. */
+static void completed(struct rail *r, struct rail_session *s, enum op op, uint64_t posted_ns,
+		      uint64_t deadline_ns, bool was_failed, bool self_delayed, uint64_t now)
+{
+	struct op_books *b = &s->books.op[op];
+	uint64_t rtt = now - posted_ns, misses = b->misses;
+
+	/* We looked too late: how long it really took is not known. */
+	if (r->lag_ns > SELF_DELAY_NS)
+		self_delayed = true;
+	if (!was_failed && now > deadline_ns && !self_delayed) {
+		ledger_fail(b, FAIL_TIMEOUT);
+		was_failed = true;
+	}
+	if (was_failed) {
+		ledger_late(b, rtt, r->p.wall_ns());
+		sample(r, s, op, rtt, now);
+	} else {
+		ledger_ok(b, rtt, self_delayed, r->p.wall_ns());
+		if (!self_delayed)
+			sample(r, s, op, rtt, now);
+	}
+	watch_turn(r, s, b, misses);
+	rail_session_publish(r, s);
+}
+
+static struct echo_slot *find_echo(struct rail_session *s, uint64_t seq)
+{
+	for (unsigned i = 0; i < ECHO_BOUND; i++)
+		if (s->echo[i].seq == seq)
+			return &s->echo[i];
+	return NULL;
+}
+
+void rail_session_reply(struct rail *r, struct rail_session *s, uint64_t seq, uint64_t now)
+{
+	struct echo_slot *e = seq ? find_echo(s, seq) : NULL;
+
+	if (!e)
+		return; /* a generation we do not wait for */
+	completed(r, s, OP_SEND, e->posted_ns, e->deadline_ns, e->failed, e->self_delayed, now);
+	e->seq = 0;
+}
+
+static void read_done(struct rail *r, struct rail_session *s, uint64_t now)
+{
+	struct op_books *b = &s->books.op[OP_READ];
+	uint64_t misses = b->misses;
+
+	if (wire_check_pattern(s->conn->mem.sink, r->ops[OP_READ].size)) {
+		completed(r, s, OP_READ, s->wr.posted_ns, s->wr.deadline_ns, s->wr.failed,
+			  s->wr.self_delayed, now);
+		return;
+	}
+	if (!s->wr.failed)
+		ledger_fail(b, FAIL_CORRUPT);
+	watch_turn(r, s, b, misses);
+	rail_session_publish(r, s);
+}
+
+void rail_session_sent(struct rail *r, struct rail_session *s, uint64_t seq,
+		       enum ibv_wc_status status, uint64_t now)
+{
+	if (s->wr.seq != seq)
+		return;
+	/* On error it stays in flight until control has looked at the port and says (by
+	 * RAIL_DRAIN) whose fault that was. */
+	if (status != IBV_WC_SUCCESS)
+		return;
+	if (s->wr.op == OP_SEND) {
+		uint64_t rtt = now - s->wr.posted_ns;
+
+		if (!s->wr.self_delayed && r->lag_ns <= SELF_DELAY_NS) {
+			s->books.ack_sum_ns += rtt;
+			s->books.ack_count++;
+			sample(r, s, STREAM_ACK, rtt, now);
+			rail_session_publish(r, s);
+		}
+	} else {
+		read_done(r, s, now);
+	}
+	s->wr.seq = 0;
+}
+
+/* --- deadlines --- */
+
+static void miss_deadline(struct rail *r, struct rail_session *s, enum op op)
+{
+	struct op_books *b = &s->books.op[op];
+	uint64_t misses = b->misses;
+
+	ledger_fail(b, FAIL_TIMEOUT);
+	watch_turn(r, s, b, misses);
+}
+
+static void judge_deadlines(struct rail *r, struct rail_session *s, uint64_t now)
+{
+	if (s->conn && s->conn->failed)
+		return; /* undecided: see rail_session_sent() */
+	for (unsigned i = 0; i < ECHO_BOUND; i++) {
+		struct echo_slot *e = &s->echo[i];
+
+		if (e->seq && !e->failed && e->deadline_ns <= now) {
+			e->failed = true;
+			miss_deadline(r, s, OP_SEND);
+		}
+	}
+	if (s->wr.seq && s->wr.op != OP_SEND && !s->wr.failed && s->wr.deadline_ns <= now) {
+		s->wr.failed = true;
+		miss_deadline(r, s, s->wr.op);
+	}
+}
+
+static uint64_t next_deadline(const struct rail_session *s)
+{
+	uint64_t at = TIMER_NEVER;
+
+	if (s->conn && s->conn->failed)
+		return at;
+	for (unsigned i = 0; i < ECHO_BOUND; i++)
+		if (s->echo[i].seq && !s->echo[i].failed && s->echo[i].deadline_ns < at)
+			at = s->echo[i].deadline_ns;
+	if (s->wr.seq && s->wr.op != OP_SEND && !s->wr.failed && s->wr.deadline_ns < at)
+		at = s->wr.deadline_ns;
+	return at;
+}
+
+/* --- what is due --- */
+
+static bool take_token(struct rail *r, uint64_t now)
+{
+	uint64_t burst = r->probes_per_second * (NSEC_PER_SEC / 4); /* a quarter of a second */
+
+	if (!r->probes_per_second)
+		return true;
+	if (burst < NSEC_PER_SEC)
+		burst = NSEC_PER_SEC;
+	if (now - r->tokens_at_ns > NSEC_PER_SEC)
+		r->tokens = burst;
+	else
+		r->tokens += (now - r->tokens_at_ns) * r->probes_per_second;
+	r->tokens_at_ns = now;
+	if (r->tokens > burst)
+		r->tokens = burst;
+	if (r->tokens < NSEC_PER_SEC)
+		return false;
+	r->tokens -= NSEC_PER_SEC;
+	return true;
+}
+
+/* Whether a probe can be posted now; if not, why. */
+static bool may_send(struct rail *r, struct rail_session *s, enum op op, uint64_t now,
+		     enum skip_reason *ret_reason)
+{
+	if (!r->port_up[s->rail_index])
+		*ret_reason = SKIP_LOCAL_PORT_DOWN;
+	else if (!s->conn || s->conn->failed)
+		*ret_reason = SKIP_NOT_CONNECTED;
+	else if (op == OP_SEND && !find_echo(s, 0))
+		*ret_reason = SKIP_PEER_UNRESPONSIVE;
+	else if (s->wr.seq)
+		*ret_reason = SKIP_QP_STALLED;
+	else if (!take_token(r, now))
+		*ret_reason = SKIP_BUDGET;
+	else
+		return true;
+	return false;
+}
+
+static void send_probe(struct rail *r, struct rail_session *s, enum op op, uint64_t now,
+		       bool self_delayed)
+{
+	const struct op_config *cfg = &r->ops[op];
+	uint64_t seq = r->next_seq++, posted;
+	int err;
+
+	s->wr = (struct probe_wr){ .seq = seq,
+				   .op = op,
+				   .deadline_ns = now + cfg->deadline_ns,
+				   .self_delayed = self_delayed };
+	ledger_sent(&s->books.op[op], r->p.wall_ns());
+	posted = r->p.now_ns();
+	s->wr.posted_ns = posted;
+	if (op == OP_SEND) {
+		*find_echo(s, 0) = (struct echo_slot){ .seq = seq,
+						       .posted_ns = posted,
+						       .deadline_ns = s->wr.deadline_ns,
+						       .self_delayed = self_delayed };
+		err = rail_conn_post_send(r, s->conn, seq, cfg->size);
+	} else {
+		err = rail_conn_post_read(r, s->conn, seq, cfg->size);
+	}
+	if (!err)
+		return;
+	/* The QP takes no more: control decides and tears down. */
+	s->conn->failed = true;
+	spsc_push(r->p.notes, &(struct rail_note){ .type = NOTE_FAILED,
+						   .conn = s->conn,
+						   .status = IBV_WC_LOC_QP_OP_ERR,
+						   .op = op });
+}
+
+static void book_due(struct rail *r, struct rail_session *s, enum op op, uint64_t now)
+{
+	struct op_books *b = &s->books.op[op];
+	uint64_t due = s->next_due[op], n, last, misses = b->misses;
+	enum skip_reason reason;
+
+	if (due > now)
+		return;
+	n = schedule_count(b->phase_ns, b->interval_ns, due - 1, now);
+	last = due + (n - 1) * b->interval_ns;
+	s->next_due[op] = last + b->interval_ns;
+	b->booked_until_ns = last;
+	/* What we slept through was not attempted, and no burst makes up for it. */
+	if (now - last > STUCK_RAIL_NS) {
+		ledger_skip(b, SKIP_WORKER_STUCK, n);
+		return;
+	}
+	if (n > 1)
+		ledger_skip(b, SKIP_WORKER_STUCK, n - 1);
+	if (may_send(r, s, op, now, &reason))
+		send_probe(r, s, op, now, now - last > SELF_DELAY_NS);
+	else
+		ledger_skip(b, reason, 1);
+	if (b->misses != misses)
+		watch_turn(r, s, b, misses);
+}
+
+static void arm(struct rail *r, struct rail_session *s)
+{
+	uint64_t at = next_deadline(s);
+
+	for (unsigned op = 0; s->started && op < OP_COUNT; op++)
+		if (s->books.op[op].interval_ns && s->next_due[op] < at)
+			at = s->next_due[op];
+	timer_heap_set(r->timers, &s->timer, at);
+}
+
+void rail_session_tick(struct rail *r, struct rail_session *s, uint64_t now)
+{
+	judge_deadlines(r, s, now);
+	for (unsigned op = 0; s->started && op < OP_COUNT; op++)
+		if (s->books.op[op].interval_ns)
+			book_due(r, s, op, now);
+	arm(r, s);
+	rail_session_publish(r, s);
+}
+
+/* --- life --- */
+
+void rail_session_reschedule(struct rail *r, struct rail_session *s, uint64_t now)
+{
+	uint64_t shortest = UINT64_MAX;
+	unsigned on = 0, index = 0;
+
+	for (unsigned op = 0; op < OP_COUNT; op++) {
+		if (!r->ops[op].interval_ns)
+			continue;
+		on++;
+		if (r->ops[op].interval_ns < shortest)
+			shortest = r->ops[op].interval_ns;
+	}
+	for (unsigned op = 0; op < OP_COUNT; op++) {
+		struct op_books *b = &s->books.op[op];
+
+		b->interval_ns = r->ops[op].interval_ns;
+		if (!b->interval_ns)
+			continue;
+		b->phase_ns = schedule_phase(s->key_hash, index++, shortest / on, b->interval_ns);
+		s->next_due[op] = schedule_next(b->phase_ns, b->interval_ns, now);
+		b->booked_until_ns = s->started ? now : UINT64_MAX;
+	}
+}
+
+void rail_session_add(struct rail *r, struct rail_session *s)
+{
+	s->books.session_id = s->id;
+	rail_session_reschedule(r, s, r->p.now_ns());
+	table_clear_samples(r->p.table, s->row);
+	rail_session_publish(r, s);
+}
+
+void rail_session_start(struct rail *r, struct rail_session *s, uint64_t now)
+{
+	if (s->started)
+		return;
+	s->started = true;
+	rail_session_reschedule(r, s, now);
+	arm(r, s);
+	rail_session_publish(r, s);
+}
+
+void rail_session_up(struct rail *r, struct rail_session *s, struct rail_conn *c)
+{
+	s->conn = c;
+	c->session = s;
+	memset(s->echo, 0, sizeof(s->echo));
+	s->wr.seq = 0;
+	rail_session_start(r, s, r->p.now_ns());
+	arm(r, s);
+}
+
+static void end_probe(struct op_books *b, uint32_t value, bool is_the_failed_one)
+{
+	if (value < FAIL_BASE)
+		ledger_abort(b, (enum abort_reason)value);
+	else if (is_the_failed_one)
+		ledger_fail(b, (enum fail_reason)(value - FAIL_BASE));
+	else
+		ledger_abort(b, ABORT_FLUSHED);
+}
+
+void rail_session_down(struct rail *r, struct rail_session *s, uint32_t value)
+{
+	struct op_books before[OP_COUNT];
+
+	memcpy(before, s->books.op, sizeof(before));
+	for (unsigned i = 0; i < ECHO_BOUND; i++) {
+		struct echo_slot *e = &s->echo[i];
+
+		if (e->seq && !e->failed)
+			end_probe(&s->books.op[OP_SEND], value, e->seq == s->wr.seq);
+		e->seq = 0;
+	}
+	if (s->wr.seq && s->wr.op != OP_SEND && !s->wr.failed)
+		end_probe(&s->books.op[s->wr.op], value, true);
+	s->wr.seq = 0;
+	s->conn->session = NULL;
+	s->conn = NULL;
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		if (s->books.op[op].misses != before[op].misses)
+			watch_turn(r, s, &s->books.op[op], before[op].misses);
+	arm(r, s);
+	rail_session_publish(r, s);
+}
+
+void rail_session_remove(struct rail *r, struct rail_session *s, uint32_t reason)
+{
+	if (s->conn)
+		rail_session_down(r, s, reason);
+	timer_heap_set(r->timers, &s->timer, TIMER_NEVER);
+	rail_session_publish(r, s);
+	spsc_push(r->p.notes, &(struct rail_note){ .type = NOTE_REMOVED, .session = s });
+}

@@ -1,0 +1,102 @@
+/* What travels between two daemons: the private data of the connection request, and the in-band
+ * messages. Every byte from the wire is checked here; nothing else parses them. All integers are
+ * big-endian. Versions N and N-1 talk to each other. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "probes/facts.h"
+
+#define WIRE_VERSION 1
+#define WIRE_VERSION_MIN 1 /* oldest that is understood */
+
+/* --- connection request --- */
+#define WIRE_REQUEST_LEN 56 /* what rdma_cm leaves of a REQ for RDMA_PS_TCP */
+
+struct wire_request {
+	uint64_t instance;   /* random id of the initiator's main process */
+	uint32_t generation; /* of its worker */
+	uint64_t host_hash, rail_hash, peer_rail_hash;
+	uint32_t class_hash; /* low half */
+	uint16_t path;	     /* 0 until there are several */
+	uint8_t version;     /* of the initiator */
+};
+
+enum wire_result {
+	WIRE_OK,
+	WIRE_MALFORMED, /* not ours: magic, length */
+	WIRE_TOO_OLD,	/* a version below WIRE_VERSION_MIN */
+};
+
+void wire_put_request(const struct wire_request *r, uint8_t out[WIRE_REQUEST_LEN]);
+enum wire_result wire_get_request(const uint8_t *data, size_t len, struct wire_request *ret);
+
+/* Reject reasons, private data of rdma_reject. */
+enum wire_reject {
+	WIRE_REJECT_NONE,	 /* no or foreign private data */
+	WIRE_REJECT_MALFORMED,
+	WIRE_REJECT_VERSION,
+	WIRE_REJECT_NOT_LISTED,
+	WIRE_REJECT_NO_RESOURCES,
+	WIRE_REJECT_LEAVING,
+};
+#define WIRE_REJECT_LEN 8
+void wire_put_reject(enum wire_reject reason, uint8_t out[WIRE_REJECT_LEN]);
+enum wire_reject wire_get_reject(const uint8_t *data, size_t len);
+const char *wire_reject_text(enum wire_reject reason);
+
+/* --- in-band messages --- */
+enum wire_type {
+	WIRE_HELLO = 1, /* initiator, first message */
+	WIRE_HELLO_REPLY,
+	WIRE_PROBE,
+	WIRE_REPLY,
+	WIRE_GOODBYE, /* a planned stop: what follows is not a fault */
+};
+
+#define WIRE_HEADER_LEN 24
+#define WIRE_MIN_PROBE 32  /* smallest send_size */
+#define WIRE_MAX_HELLO 512 /* bytes of a HELLO with its header */
+
+struct wire_header {
+	uint8_t type;	  /* enum wire_type */
+	uint16_t length;  /* of the whole message */
+	uint64_t seq;	  /* PROBE, REPLY: the probe's generation */
+	uint64_t hold_ns; /* REPLY: the responder's own processing time */
+};
+
+/* out must hold WIRE_HEADER_LEN bytes. */
+void wire_put_header(const struct wire_header *h, uint8_t *out);
+/* len is what the receive completion said; the header's own length must agree. */
+bool wire_get_header(const uint8_t *data, size_t len, struct wire_header *ret);
+
+/* A region that the peer may READ. */
+struct wire_region {
+	uint64_t addr;
+	uint32_t rkey;
+	uint32_t len;
+};
+
+struct wire_hello {
+	uint8_t version;
+	uint64_t instance;
+	uint32_t rx_size;      /* largest message that the sender of this HELLO can receive */
+	uint32_t keepalive_ms; /* 0: none */
+	char host[FACT_NAME], rail[FACT_NAME], peer_rail[FACT_NAME], class_name[FACT_NAME];
+	struct wire_region pattern; /* len 0: none */
+};
+
+/* Writes header and TLVs; the length, or 0 when cap is too small. */
+size_t wire_put_hello(enum wire_type type, const struct wire_hello *h, uint8_t *out, size_t cap);
+/* Unknown TLVs are skipped; names must be valid; false when malformed. */
+bool wire_get_hello(const uint8_t *data, size_t len, struct wire_hello *ret);
+
+/* --- the pattern page that READ probes check --- */
+#define WIRE_PATTERN_LEN 4096
+void wire_fill_pattern(uint8_t *page, size_t len);
+bool wire_check_pattern(const uint8_t *data, size_t len);
+
+/* UDP source port of a RoCEv2 connection by rdma_cm over IPv4 (or IPv6 with flowinfo 0), from the
+ * ports of the connection: core/cma.c cma_get_roce_udp_flow_label(), rdma_flow_label_to_udp_sport()
+ * in include/rdma/ib_verbs.h. */
+uint16_t wire_udp_source_port(uint16_t src_port, uint16_t dst_port);
