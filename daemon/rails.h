@@ -1,0 +1,52 @@
+/* The rails of this host: every one that is configured or was ever seen, until a reload drops it.
+ * What a rail counted outlives its workers. */
+#pragma once
+#include "daemon/peers.h"
+#include "probes/facts.h"
+#include "probes/table.h"
+
+#define RAILS_MAX 256 /* of the host, gone ones included */
+
+struct config;
+struct rails;
+
+struct rail {
+	char name[FACT_NAME];
+	char device[FACT_NAME]; /* "" before it was ever seen */
+	bool configured;
+	bool present;		   /* its device's worker reports it; index and fact are valid */
+	uint32_t index;		   /* of the worker's rail */
+	struct rail_fact fact;	   /* the last one known */
+	struct rail_totals folded; /* of workers that ended */
+	struct rail_totals live;
+};
+
+struct rails *rails_new(void); /* NULL: no memory */
+void rails_free(struct rails *r);
+/* Which rails are configured; others that no device has are forgotten. */
+void rails_configure(struct rails *r, const struct config *config);
+/* Sorted by name. Valid until the next call that adds or drops one. */
+size_t rails_count(const struct rails *r);
+struct rail *rails_get(const struct rails *r, size_t i);
+struct rail *rails_find(const struct rails *r, const char *name); /* NULL: unknown */
+struct rail *rails_by_index(const struct rails *r, const char *device, uint32_t index);
+
+enum rail_change {
+	RAIL_SAME,
+	RAIL_APPEARED, /* present now, was not */
+	RAIL_UP,
+	RAIL_DOWN,
+	RAIL_READDRESSED, /* another address or GID */
+	RAIL_CONFLICT,	  /* another device has a rail of that name: ignored */
+	RAIL_IGNORED,	  /* odd name, or too many */
+};
+
+/* A worker says that its rail `index` is so. device is main's own name of the worker's device. */
+enum rail_change rails_learn(struct rails *r, const char *device, uint32_t index,
+			     const struct rail_fact *fact, struct rail **ret_rail);
+/* What the table says of the totals of a present rail. */
+void rails_take_totals(struct rail *rail, const struct rail_totals *live);
+/* The worker of a device ended: its rails are absent, their totals folded. */
+void rails_worker_ended(struct rails *r, const char *device);
+/* folded + live */
+void rail_totals_sum(const struct rail *rail, struct rail_totals *ret);
