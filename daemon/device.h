@@ -1,0 +1,76 @@
+/* One RDMA device and the life of its worker: started when the device is there, restarted with
+ * back-off once the old process is reaped, reported when it is stuck. */
+#pragma once
+#include "core/loop.h"
+#include "daemon/backoff.h"
+#include "daemon/heartbeat.h"
+#include "daemon/worker_proc.h"
+#include "health/snapshot.h"
+
+#define DEVICE_STOP_GRACE_NS 3000000000ULL /* from goodbye to SIGKILL */
+
+struct device;
+
+/* What happened to a device, for those who keep sessions, journal and log. */
+struct device_events {
+	/* A new process runs and waits for its configuration. */
+	void (*started)(void *arg, struct device *d);
+	void (*fact)(void *arg, struct device *d, const struct fact *f);
+	/* Reaped. d->proc and its table are there for the last time. */
+	void (*ended)(void *arg, struct device *d);
+	/* worker_state changed; text says why, in words. */
+	void (*state)(void *arg, struct device *d, const char *text);
+};
+
+/* Same for all devices; owned by the supervisor. */
+struct device_context {
+	struct loop *loop;
+	const struct device_events *events;
+	void *arg;
+	const char *worker_path; /* NULL: this program */
+	struct table_layout layout;
+	uint64_t counters_interval_ns;
+	bool counters_only;
+};
+
+struct device {
+	const struct device_context *ctx;
+	char name[FACT_NAME];
+	bool present;	/* at the last look at class/infiniband */
+	bool excluded;	/* by the configuration: never opened */
+	bool stopping;	/* its worker was told to go */
+	bool killed;	/* and was killed for not going, or for being stuck */
+	bool ready;	/* the worker took its configuration */
+	enum worker_state state;
+	uint64_t since_ns, since_wall_ns; /* of the state */
+	uint64_t stop_by_ns;  /* SIGKILL when it still runs then */
+	uint64_t start_at_ns; /* in back-off */
+	uint64_t started_ns;  /* of the process */
+	uint32_t generation;
+	uint64_t restarts;
+	uint64_t absent_since_ns;
+	struct backoff backoff;
+	struct worker_proc *proc; /* NULL: none */
+	struct heartbeat beat;
+	bool counter_stuck;
+	char trouble[FACT_TEXT]; /* what the worker says is wrong; "" when nothing is */
+	/* What it used, over all workers; rss of the one that runs. */
+	uint64_t cpu_folded_ns, cpu_live_ns;
+	bool has_rss;
+	uint64_t rss_bytes;
+};
+
+struct device *device_new(const struct device_context *ctx, const char *name); /* NULL: no memory */
+void device_free(struct device *d); /* kills what still runs */
+/* Seen, or not, by a look at the system. Starts the worker, or sends it off. */
+void device_set_present(struct device *d, bool present, uint64_t now_ns);
+void device_set_excluded(struct device *d, bool excluded, uint64_t now_ns);
+/* The kernel takes it away: the worker has to let go although the device is still listed. */
+void device_leaving(struct device *d, uint64_t now_ns);
+/* Once a second: heartbeats, grace periods, back-off, use. paused: main itself stood still, so
+ * old heartbeats prove nothing. */
+void device_tick(struct device *d, uint64_t now_ns, bool paused);
+/* For the end of main: goodbye; nothing is started any more. */
+void device_stop(struct device *d, uint64_t now_ns);
+bool device_running(const struct device *d);
+uint64_t device_cpu_ns(const struct device *d);
