@@ -57,14 +57,11 @@ struct outcome {
 
 static void outcome_add(struct outcome *o, const struct op_books *prev, const struct op_books *now)
 {
-	/* An operation that was off at the last look has no past that counts. */
-	bool known = prev && prev->interval_ns;
-
 	if (!now->interval_ns)
 		return;
 	o->any_on = true;
-	o->missed |= now->misses > (known ? prev->misses : 0);
-	o->missed_twice |= now->double_misses > (known ? prev->double_misses : 0);
+	o->missed |= now->misses > (prev ? prev->misses : 0);
+	o->missed_twice |= now->double_misses > (prev ? prev->double_misses : 0);
 	if (now->miss_streak > o->miss_streak)
 		o->miss_streak = now->miss_streak;
 	if (now->ok_streak < o->ok_streak)

@@ -1,0 +1,342 @@
+#include "health/books.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* A row that claims more than this is lying; sums of such rows still fit 64 bits. */
+#define COUNT_MAX (1ULL << 56)
+
+static uint64_t max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t sum(const uint64_t *v, size_t n)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < n; i++)
+		total += v[i];
+	return total;
+}
+
+uint64_t op_books_failed(const struct op_books *b)
+{
+	return sum(b->failed, FAIL_COUNT);
+}
+
+uint64_t op_books_aborted(const struct op_books *b)
+{
+	return sum(b->aborted, ABORT_COUNT);
+}
+
+uint64_t op_books_not_attempted(const struct op_books *b)
+{
+	return sum(b->not_attempted, SKIP_COUNT);
+}
+
+bool op_books_balanced(const struct op_books *b)
+{
+	return b->scheduled == b->sent + op_books_not_attempted(b) &&
+	       b->sent == b->ok + op_books_failed(b) + op_books_aborted(b) + b->in_flight &&
+	       b->late <= op_books_failed(b) && b->self_delayed <= b->ok;
+}
+
+void op_books_add(struct op_books *into, const struct op_books *from)
+{
+	into->interval_ns = max_u64(into->interval_ns, from->interval_ns);
+	into->phase_ns = max_u64(into->phase_ns, from->phase_ns);
+	into->booked_until_ns = max_u64(into->booked_until_ns, from->booked_until_ns);
+	into->scheduled += from->scheduled;
+	into->sent += from->sent;
+	into->ok += from->ok;
+	for (unsigned i = 0; i < FAIL_COUNT; i++)
+		into->failed[i] += from->failed[i];
+	for (unsigned i = 0; i < ABORT_COUNT; i++)
+		into->aborted[i] += from->aborted[i];
+	for (unsigned i = 0; i < SKIP_COUNT; i++)
+		into->not_attempted[i] += from->not_attempted[i];
+	into->late += from->late;
+	into->self_delayed += from->self_delayed;
+	into->in_flight += from->in_flight;
+	into->retransmits_suspected += from->retransmits_suspected;
+	into->misses += from->misses;
+	into->double_misses += from->double_misses;
+	into->rtt_sum_ns += from->rtt_sum_ns;
+	into->rtt_count += from->rtt_count;
+	into->last_attempt_wall_ns =
+		max_u64(into->last_attempt_wall_ns, from->last_attempt_wall_ns);
+	into->last_success_wall_ns =
+		max_u64(into->last_success_wall_ns, from->last_success_wall_ns);
+}
+
+/* Instants of the schedule up to t, t included. */
+static uint64_t due_until(uint64_t interval_ns, uint64_t phase_ns, uint64_t t)
+{
+	if (!interval_ns || t < phase_ns)
+		return 0;
+	return (t - phase_ns) / interval_ns + 1;
+}
+
+/* Instants of the schedule in (after, until]. */
+static uint64_t due_between(uint64_t interval_ns, uint64_t phase_ns, uint64_t after, uint64_t until)
+{
+	if (until <= after)
+		return 0;
+	return due_until(interval_ns, phase_ns, until) - due_until(interval_ns, phase_ns, after);
+}
+
+/* The instant after which a row books: it has booked as many as it says, up to booked_until. */
+static uint64_t row_start(const struct op_books *row)
+{
+	uint64_t n = due_until(row->interval_ns, row->phase_ns, row->booked_until_ns);
+	uint64_t first;
+
+	if (!row->scheduled)
+		return row->booked_until_ns;
+	if (row->scheduled > n)
+		return 0;
+	first = row->phase_ns + (n - row->scheduled) * row->interval_ns;
+	return first > row->interval_ns ? first - row->interval_ns : 0;
+}
+
+/* --- what may be believed --- */
+
+static bool counts_grew(const uint64_t *was, const uint64_t *now, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (now[i] < was[i] || now[i] > COUNT_MAX)
+			return false;
+	return true;
+}
+
+static bool count_grew(uint64_t was, uint64_t now)
+{
+	return counts_grew(&was, &now, 1);
+}
+
+static bool row_believable(const struct op_books *was, const struct op_books *now)
+{
+	return count_grew(was->sent, now->sent) && count_grew(was->ok, now->ok) &&
+	       count_grew(was->scheduled, now->scheduled) && count_grew(0, now->in_flight) &&
+	       counts_grew(was->failed, now->failed, FAIL_COUNT) &&
+	       counts_grew(was->aborted, now->aborted, ABORT_COUNT) &&
+	       counts_grew(was->not_attempted, now->not_attempted, SKIP_COUNT) &&
+	       count_grew(was->late, now->late) &&
+	       count_grew(was->self_delayed, now->self_delayed) &&
+	       count_grew(was->retransmits_suspected, now->retransmits_suspected) &&
+	       count_grew(was->misses, now->misses) &&
+	       count_grew(was->double_misses, now->double_misses) &&
+	       now->rtt_sum_ns >= was->rtt_sum_ns && count_grew(was->rtt_count, now->rtt_count) &&
+	       now->booked_until_ns >= was->booked_until_ns && op_books_balanced(now);
+}
+
+static bool session_believable(const struct books *b, const struct session_books *live)
+{
+	for (unsigned i = 0; i < OP_COUNT; i++)
+		if (!row_believable(&b->op[i].live, &live->op[i]))
+			return false;
+	return live->ack_sum_ns >= b->live_ack_sum_ns && live->ack_count >= b->live_ack_count;
+}
+
+/* --- one operation --- */
+
+/* base += more, with the streaks of one sequence: more came after base. */
+static void books_join(struct op_books *base, const struct op_books *more, bool joined_miss)
+{
+	uint64_t miss_streak = more->miss_streak, ok_streak = more->ok_streak;
+
+	if (!more->misses)
+		ok_streak += base->ok_streak;
+	if (!more->misses && !more->ok)
+		miss_streak = base->miss_streak;
+	else if (!more->ok)
+		miss_streak += base->miss_streak;
+	op_books_add(base, more);
+	base->double_misses += joined_miss;
+	base->miss_streak = miss_streak;
+	base->ok_streak = ok_streak;
+}
+
+static uint64_t derived_beyond_row(const struct op_account *a)
+{
+	return due_between(a->live.interval_ns, a->live.phase_ns, a->live.booked_until_ns,
+			   a->derived_until_ns);
+}
+
+static void account_skip(struct op_books *b, enum skip_reason why, uint64_t n)
+{
+	b->not_attempted[why] += n;
+	b->scheduled += n;
+}
+
+static void account_book_gap(struct op_account *a, uint64_t until_ns, enum skip_reason why)
+{
+	uint64_t n = due_between(a->interval_ns, a->phase_ns, a->derived_until_ns, until_ns);
+
+	if (why == SKIP_DEVICE_ABSENT)
+		a->gap_absent += n;
+	else
+		a->gap_stuck += n;
+	a->derived_until_ns = max_u64(a->derived_until_ns, until_ns);
+}
+
+/* The successor took its start before main's mark (it was held up between taking it and showing
+ * its row): the instants in between are in its row, so they leave the gap, the latest first. */
+static void account_cut_gap(struct op_account *a, uint64_t n, enum skip_reason latest)
+{
+	uint64_t *first = latest == SKIP_DEVICE_ABSENT ? &a->gap_absent : &a->gap_stuck;
+	uint64_t *second = latest == SKIP_DEVICE_ABSENT ? &a->gap_stuck : &a->gap_absent;
+	uint64_t cut = n < *first ? n : *first;
+
+	*first -= cut;
+	n -= cut;
+	*second -= n < *second ? n : *second;
+}
+
+static void account_hand_over(struct op_account *a, const struct op_books *row,
+			      const struct books *b)
+{
+	uint64_t start = row_start(row);
+
+	if (!b->paused && start >= a->derived_until_ns)
+		account_book_gap(a, start, b->gone);
+	else if (!b->paused)
+		account_cut_gap(a,
+				due_between(a->interval_ns, a->phase_ns,
+					    max_u64(start, a->base_until_ns), a->derived_until_ns),
+				b->gone);
+	account_skip(&a->base, SKIP_WORKER_STUCK, a->gap_stuck);
+	account_skip(&a->base, SKIP_DEVICE_ABSENT, a->gap_absent);
+	a->gap_stuck = a->gap_absent = 0;
+	if (b->paused)
+		a->derived_until_ns = 0;
+}
+
+static void account_take(struct op_account *a, const struct op_books *row)
+{
+	a->live = *row;
+	a->interval_ns = row->interval_ns;
+	a->phase_ns = row->phase_ns;
+	if (!row->ok && row->misses && a->base.miss_streak)
+		a->joined_miss = true;
+}
+
+static void account_fold(struct op_account *a)
+{
+	uint64_t derived = derived_beyond_row(a);
+
+	a->live.aborted[ABORT_WORKER_LOST] += a->live.in_flight;
+	a->live.in_flight = 0;
+	a->base_until_ns = a->live.booked_until_ns;
+	books_join(&a->base, &a->live, a->joined_miss);
+	memset(&a->live, 0, sizeof(a->live));
+	a->joined_miss = false;
+	a->gap_stuck = derived;
+	a->gap_absent = 0;
+	a->derived_until_ns = max_u64(a->derived_until_ns, a->base_until_ns);
+}
+
+/* A worker frozen between deciding and showing an instant books it as sent, after main had
+ * derived it as stuck. Then the higher figure stays, scheduled with it, until later ones catch up:
+ * a probe too many in the books is better than a counter that went back. */
+static void account_ratchet(struct op_books *total, enum skip_reason why, uint64_t *shown)
+{
+	if (total->not_attempted[why] < *shown)
+		account_skip(total, why, *shown - total->not_attempted[why]);
+	*shown = total->not_attempted[why];
+}
+
+static void account_total(struct op_account *a, bool has_live, struct op_books *ret)
+{
+	*ret = a->base;
+	if (has_live) {
+		books_join(ret, &a->live, a->joined_miss);
+		account_skip(ret, SKIP_WORKER_STUCK, derived_beyond_row(a));
+	}
+	account_skip(ret, SKIP_WORKER_STUCK, a->gap_stuck);
+	account_skip(ret, SKIP_DEVICE_ABSENT, a->gap_absent);
+	account_ratchet(ret, SKIP_WORKER_STUCK, &a->shown_stuck);
+	account_ratchet(ret, SKIP_DEVICE_ABSENT, &a->shown_absent);
+	ret->interval_ns = a->interval_ns;
+	ret->phase_ns = a->phase_ns;
+	ret->booked_until_ns = max_u64(has_live ? a->live.booked_until_ns : a->base_until_ns,
+				       a->derived_until_ns);
+}
+
+/* --- the session --- */
+
+void books_init(struct books *b, uint64_t session_id)
+{
+	memset(b, 0, sizeof(*b));
+	b->session_id = session_id;
+	b->gone = SKIP_WORKER_STUCK;
+}
+
+bool books_live(struct books *b, const struct session_books *live)
+{
+	if (!b->session_id || live->session_id != b->session_id || !session_believable(b, live))
+		return false;
+	if (!b->has_live)
+		for (unsigned i = 0; i < OP_COUNT; i++)
+			account_hand_over(&b->op[i], &live->op[i], b);
+	for (unsigned i = 0; i < OP_COUNT; i++)
+		account_take(&b->op[i], &live->op[i]);
+	b->live_ack_sum_ns = live->ack_sum_ns;
+	b->live_ack_count = live->ack_count;
+	b->has_live = true;
+	b->paused = false;
+	return true;
+}
+
+void books_fold(struct books *b)
+{
+	if (!b->has_live)
+		return;
+	for (unsigned i = 0; i < OP_COUNT; i++)
+		account_fold(&b->op[i]);
+	b->ack_sum_ns += b->live_ack_sum_ns;
+	b->ack_count += b->live_ack_count;
+	b->live_ack_sum_ns = b->live_ack_count = 0;
+	b->gone = SKIP_WORKER_STUCK;
+	b->has_live = false;
+}
+
+void books_rebuild(struct books *b, uint64_t session_id)
+{
+	books_fold(b);
+	b->session_id = session_id;
+	b->paused = true;
+}
+
+void books_derive_stuck(struct books *b, uint64_t now_ns, uint64_t rail_beat_ns)
+{
+	if (!b->has_live || now_ns <= rail_beat_ns || now_ns - rail_beat_ns <= STUCK_MAIN_NS)
+		return;
+	for (unsigned i = 0; i < OP_COUNT; i++)
+		b->op[i].derived_until_ns =
+			max_u64(b->op[i].derived_until_ns, now_ns - STUCK_MAIN_NS);
+}
+
+void books_derive_gone(struct books *b, uint64_t now_ns, enum skip_reason why)
+{
+	assert(why == SKIP_WORKER_STUCK || why == SKIP_DEVICE_ABSENT);
+	if (b->has_live || b->paused || now_ns <= STUCK_MAIN_NS)
+		return;
+	for (unsigned i = 0; i < OP_COUNT; i++)
+		if (now_ns - STUCK_MAIN_NS > b->op[i].derived_until_ns)
+			account_book_gap(&b->op[i], now_ns - STUCK_MAIN_NS, why);
+	b->gone = why;
+}
+
+void books_total(struct books *b, struct op_books ret[OP_COUNT])
+{
+	for (unsigned i = 0; i < OP_COUNT; i++)
+		account_total(&b->op[i], b->has_live, &ret[i]);
+}
+
+void books_ack(const struct books *b, uint64_t *ret_sum_ns, uint64_t *ret_count)
+{
+	*ret_sum_ns = b->ack_sum_ns + b->live_ack_sum_ns;
+	*ret_count = b->ack_count + b->live_ack_count;
+}
