@@ -4,23 +4,21 @@ wait_peers.py --hosts N --sessions N --port-base N --timeout SECONDS
 """
 
 import argparse
-import json
 import sys
 import time
-import urllib.error
-import urllib.request
+
+import api
 
 
 def fetch_sessions(port):
     """Return (up, total) as the daemon tells them, or a text that says why it does not."""
     try:
-        with urllib.request.urlopen(
-            f"http://127.0.0.1:{port}/api/v1/status", timeout=3
-        ) as answer:
-            sessions = json.load(answer)["sessions"]
+        sessions = api.get_json(f"http://127.0.0.1:{port}/api/v1/status")["sessions"]
         return sessions["up"], sessions["total"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except api.Unreachable as error:
         return f"does not answer ({error})"
+    except (KeyError, TypeError):
+        return "answers without a count of its sessions"
 
 
 def describe(state):
