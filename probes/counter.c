@@ -1,0 +1,412 @@
+#include "probes/counter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "core/names.h"
+#include "probes/counter_set.h"
+#include "probes/device_fact.h"
+#include "probes/gid_table.h"
+#include "probes/port_fact.h"
+#include "probes/sysfs.h"
+#include "probes/sysfs_value.h"
+
+/* Reading state or rate runs a firmware command or takes the RTNL lock, and with rxe on a netdev
+ * without speed each read is a line in the kernel log. */
+#define STATE_AGE_NS (5 * NSEC_PER_SEC)
+/* A GID table has up to a thousand files a port, and changes come with an event anyway. */
+#define NAMES_AGE_NS (60 * NSEC_PER_SEC)
+
+#define LEVEL_DEVICE 0 /* index into read_errors; ports follow by their index + 1 */
+
+struct counter_reader {
+	char *path; /* of the device's directory */
+	char name[FACT_NAME];
+	bool poked;
+	bool any_read;			       /* in this round */
+	uint64_t state_read_ns, names_read_ns; /* 0: never */
+	uint64_t success_wall_ns;
+	uint64_t resets_seen;
+	uint64_t errors[PORT_MAX + 1][READ_ERROR_COUNT];
+	struct device_fact device;
+	uint32_t n_ports, ports_dropped;
+	struct port_reader ports[PORT_MAX]; /* by number */
+	struct gid_table gids;
+	struct counter_set set;
+	uint32_t values_dropped;
+};
+
+static const struct {
+	enum counter_source source;
+	const char *dir;
+} port_dirs[] = {
+	{SOURCE_COUNTERS, "counters"},
+	{SOURCE_COUNTERS_EXT, "counters_ext"},
+	{SOURCE_HW_COUNTERS, "hw_counters"},
+};
+
+#define PORT_DIRS (sizeof(port_dirs) / sizeof(port_dirs[0]))
+
+static bool device_name_valid(const char *name)
+{
+	return name[0] && name[0] != '.' && !strchr(name, '/') && strlen(name) < FACT_NAME;
+}
+
+struct counter_reader *counter_reader_new(const char *sysfs_root, const char *device)
+{
+	struct counter_reader *r;
+
+	if (!device_name_valid(device)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return NULL;
+	name_copy(r->name, sizeof(r->name), device);
+	if (asprintf(&r->path, "%s/class/infiniband/%s", sysfs_root, device) < 0) {
+		free(r);
+		errno = ENOMEM;
+		return NULL;
+	}
+	return r;
+}
+
+void counter_reader_free(struct counter_reader *r)
+{
+	if (!r)
+		return;
+	free(r->path);
+	free(r);
+}
+
+void counter_reader_poke(struct counter_reader *r)
+{
+	r->poked = true;
+}
+
+/* Keeps what is known of a port that stays; ports are few and hardly ever change. */
+static bool port_insert(struct counter_reader *r, uint8_t port)
+{
+	uint32_t at = 0;
+
+	while (at < r->n_ports && r->ports[at].fact.port < port)
+		at++;
+	if (at < r->n_ports && r->ports[at].fact.port == port)
+		return false;
+	if (r->n_ports == PORT_MAX) {
+		r->ports_dropped++;
+		return false;
+	}
+	memmove(&r->ports[at + 1], &r->ports[at], (r->n_ports - at) * sizeof(r->ports[0]));
+	r->ports[at] = (struct port_reader){.fact.port = port};
+	r->n_ports++;
+	return true;
+}
+
+static bool port_present(int dev_fd, uint8_t port)
+{
+	char path[SYSFS_PATH];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "ports/%u", port);
+	return fstatat(dev_fd, path, &st, 0) == 0;
+}
+
+static bool ports_forget(struct counter_reader *r, int dev_fd)
+{
+	uint32_t kept = 0, before = r->n_ports;
+
+	for (uint32_t i = 0; i < before; i++) {
+		if (port_present(dev_fd, r->ports[i].fact.port))
+			r->ports[kept++] = r->ports[i];
+	}
+	r->n_ports = kept;
+	return kept != before;
+}
+
+/* True when the set of ports is not that of the round before. */
+static bool ports_list(struct counter_reader *r, int dev_fd)
+{
+	bool changed = ports_forget(r, dev_fd);
+	struct sysfs_dir dir;
+	const char *name;
+	uint8_t port;
+	int error;
+
+	r->ports_dropped = 0;
+	error = sysfs_dir_open(&dir, dev_fd, "ports");
+	if (error == 0) {
+		while ((name = sysfs_dir_next(&dir, &error))) {
+			if (sysfs_port_number(name, &port))
+				changed |= port_insert(r, port);
+		}
+		sysfs_dir_close(&dir);
+	}
+	if (error < 0 && error != -ENOENT)
+		r->errors[LEVEL_DEVICE][sysfs_error_class(error)]++;
+	return changed;
+}
+
+static void states_read(struct counter_reader *r, int dev_fd, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < r->n_ports; i++)
+		r->any_read |= port_reader_run(&r->ports[i], dev_fd, r->errors[i + 1]);
+	r->state_read_ns = now_ns;
+}
+
+static void netdev_read(struct counter_reader *r, int dev_fd, struct port_fact *f)
+{
+	const char *of_gid = gid_table_netdev(&r->gids, f->port);
+
+	if (of_gid[0])
+		name_copy(f->netdev, sizeof(f->netdev), of_gid);
+	else
+		device_port_netdev(dev_fd, f->port, r->n_ports, f->netdev);
+}
+
+static void names_read(struct counter_reader *r, int dev_fd, uint64_t now_ns)
+{
+	r->any_read |= device_fact_read(&r->device, r->name, dev_fd, r->errors[LEVEL_DEVICE]);
+	gid_table_clear(&r->gids);
+	for (uint32_t i = 0; i < r->n_ports; i++) {
+		struct port_fact *f = &r->ports[i].fact;
+
+		gid_table_scan(&r->gids, dev_fd, f->port, f->link_layer, r->errors[i + 1]);
+		netdev_read(r, dev_fd, f);
+	}
+	r->names_read_ns = now_ns;
+}
+
+static bool is_due(uint64_t last_ns, uint64_t now_ns, uint64_t age_ns)
+{
+	return last_ns == 0 || now_ns - last_ns >= age_ns;
+}
+
+static void facts_read(struct counter_reader *r, int dev_fd, uint64_t now_ns)
+{
+	bool anew = ports_list(r, dev_fd) || r->poked;
+
+	if (r->poked) {
+		counter_set_retry(&r->set);
+		for (uint32_t i = 0; i < r->n_ports; i++)
+			port_reader_retry(&r->ports[i]);
+	}
+	r->poked = false;
+	/* States first: the link layer says what "IB/RoCE v1" is. */
+	if (anew || is_due(r->state_read_ns, now_ns, STATE_AGE_NS))
+		states_read(r, dev_fd, now_ns);
+	if (anew || is_due(r->names_read_ns, now_ns, NAMES_AGE_NS))
+		names_read(r, dev_fd, now_ns);
+}
+
+static void source_path(char *ret, size_t size, uint8_t port, enum counter_source source,
+			const char *name)
+{
+	if (port)
+		snprintf(ret, size, "ports/%u/%s/%s", port, counter_source_name(source), name);
+	else
+		snprintf(ret, size, "%s/%s", counter_source_name(source), name);
+}
+
+/* The files of one directory into the set, at most *room of them, which shrinks. */
+static int dir_list(struct counter_reader *r, int dev_fd, uint8_t port, enum counter_source source,
+		    uint32_t *room)
+{
+	struct sysfs_dir dir;
+	char path[SYSFS_PATH];
+	const char *name;
+	int error;
+
+	source_path(path, sizeof(path), port, source, "");
+	error = sysfs_dir_open(&dir, dev_fd, path);
+	if (error < 0)
+		return error;
+	while ((name = sysfs_dir_next(&dir, &error))) {
+		if (counter_kind_of(source, name).hidden)
+			continue;
+		if (*room > 0 && strlen(name) < FACT_NAME &&
+		    counter_set_see(&r->set, port, source, name))
+			(*room)--;
+		else
+			r->values_dropped++;
+	}
+	sysfs_dir_close(&dir);
+	return error;
+}
+
+/* Absence is normal: which directories exist is what tells devices apart. */
+static void level_list(struct counter_reader *r, int dev_fd, uint8_t port, size_t level)
+{
+	/* A port with a flood of counters must not crowd out the others. */
+	uint32_t room = COUNTER_MAX / (r->n_ports + 1);
+
+	for (size_t i = 0; i < PORT_DIRS; i++) {
+		int error = dir_list(r, dev_fd, port, port_dirs[i].source, &room);
+
+		if (error < 0 && error != -ENOENT)
+			r->errors[level][sysfs_error_class(error)]++;
+	}
+}
+
+static void counters_list(struct counter_reader *r, int dev_fd)
+{
+	r->values_dropped = 0;
+	counter_set_begin(&r->set);
+	level_list(r, dev_fd, 0, LEVEL_DEVICE);
+	for (uint32_t i = 0; i < r->n_ports; i++)
+		level_list(r, dev_fd, r->ports[i].fact.port, i + 1);
+	counter_set_end(&r->set);
+}
+
+static size_t level_of(const struct counter_reader *r, uint8_t port)
+{
+	for (uint32_t i = 0; i < r->n_ports; i++) {
+		if (r->ports[i].fact.port == port)
+			return i + 1;
+	}
+	return LEVEL_DEVICE;
+}
+
+static void file_failed(struct counter_reader *r, struct counter_file *f, enum read_error error)
+{
+	f->skip = COUNTER_RETRY_ROUNDS - 1;
+	r->errors[level_of(r, f->port)][error]++;
+}
+
+static void file_note(struct counter_reader *r, struct counter_file *f, uint64_t value)
+{
+	uint64_t growth;
+
+	if (f->has_last && !f->kind.gauge && !counter_growth(&f->kind, f->last, value, &growth))
+		r->resets_seen++;
+	f->has_last = true;
+	f->last = value;
+	r->any_read = true;
+}
+
+static bool file_read(struct counter_reader *r, int dev_fd, struct counter_file *f)
+{
+	char path[SYSFS_PATH], text[SYSFS_TEXT];
+	uint64_t value;
+	int n;
+
+	if (f->skip > 0) {
+		f->skip--;
+		return false;
+	}
+	source_path(path, sizeof(path), f->port, f->source, f->name);
+	n = sysfs_read(dev_fd, path, text, sizeof(text));
+	if (n == -ENOENT)
+		return false;
+	if (n < 0) {
+		file_failed(r, f, sysfs_error_class(n));
+		return false;
+	}
+	if (!sysfs_counter(text, &value)) {
+		file_failed(r, f, READ_PARSE);
+		return false;
+	}
+	file_note(r, f, value);
+	return true;
+}
+
+static void counters_read(struct counter_reader *r, int dev_fd, struct counter_round *round)
+{
+	for (uint32_t i = 0; i < r->set.n; i++) {
+		struct counter_file *f = &r->set.files[i];
+		struct counter_value *v = &round->values[round->n_values];
+
+		if (!file_read(r, dev_fd, f))
+			continue;
+		*v = (struct counter_value){.value = f->last, .port = f->port, .source = f->source};
+		memcpy(v->name, f->name, sizeof(v->name));
+		if (counter_saturated(&f->kind, f->last))
+			v->flags = COUNTER_SATURATED;
+		round->n_values++;
+	}
+}
+
+static void round_begin(const struct counter_reader *r, struct counter_round *round,
+			uint64_t now_ns, uint64_t wall_ns)
+{
+	round->mono_ns = now_ns;
+	round->wall_ns = wall_ns;
+	round->success_wall_ns = r->success_wall_ns;
+	round->n_ports = round->n_gids = round->n_values = 0;
+	round->ports_dropped = round->gids_dropped = round->values_dropped = 0;
+}
+
+static void round_end(struct counter_reader *r, struct counter_round *round, uint64_t wall_ns)
+{
+	if (r->any_read)
+		r->success_wall_ns = wall_ns;
+	round->success_wall_ns = r->success_wall_ns;
+	round->resets_seen = r->resets_seen;
+	memcpy(round->read_errors, r->errors, sizeof(round->read_errors));
+	round->device = r->device;
+	name_copy(round->device.name, sizeof(round->device.name), r->name);
+}
+
+static void round_fill(const struct counter_reader *r, struct counter_round *round)
+{
+	for (uint32_t i = 0; i < r->n_ports; i++)
+		round->ports[i] = r->ports[i].fact;
+	round->n_ports = r->n_ports;
+	round->ports_dropped = r->ports_dropped;
+	memcpy(round->gids, r->gids.gids, r->gids.n * sizeof(round->gids[0]));
+	round->n_gids = r->gids.n;
+	round->gids_dropped = r->gids.dropped;
+	round->values_dropped = r->values_dropped;
+}
+
+/* Nothing of a device that left may outlive it, nor greet one that comes back by its name. */
+static int device_gone(struct counter_reader *r, struct counter_round *round, uint64_t now_ns,
+		       uint64_t wall_ns)
+{
+	r->n_ports = r->gids.n = r->set.n = 0;
+	r->device = (struct device_fact){0};
+	r->any_read = false;
+	r->state_read_ns = r->names_read_ns = 0;
+	round_begin(r, round, now_ns, wall_ns);
+	round_end(r, round, wall_ns);
+	return -ENODEV;
+}
+
+static bool gone(int error)
+{
+	return error == ENOENT || error == ENODEV || error == ENOTDIR;
+}
+
+int counter_reader_run(struct counter_reader *r, struct counter_round *round, uint64_t now_ns,
+		       uint64_t wall_ns)
+{
+	int dev_fd = open(r->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+
+	r->any_read = false;
+	round_begin(r, round, now_ns, wall_ns);
+	if (dev_fd < 0) {
+		if (gone(errno))
+			return device_gone(r, round, now_ns, wall_ns);
+		r->errors[LEVEL_DEVICE][sysfs_error_class(-errno)]++;
+		round_end(r, round, wall_ns);
+		return 0;
+	}
+	facts_read(r, dev_fd, now_ns);
+	counters_list(r, dev_fd);
+	counters_read(r, dev_fd, round);
+	close(dev_fd);
+	/* It may have left while we read: what was got is then half of something. */
+	if (stat(r->path, &st) < 0 && gone(errno))
+		return device_gone(r, round, now_ns, wall_ns);
+	round_fill(r, round);
+	round_end(r, round, wall_ns);
+	return 0;
+}

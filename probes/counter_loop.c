@@ -1,0 +1,207 @@
+#include "probes/counter_loop.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "probes/counter.h"
+#include "probes/table.h"
+
+#define INTERVAL_MIN_NS (100 * NSEC_PER_MSEC)
+/* With a long interval the thread still wakes to beat: silence must mean that it is stuck. */
+#define BEAT_NS (5 * NSEC_PER_SEC)
+/* Least distance of rounds on request: events come in bursts (a hundred addresses at once). */
+#define POKE_NS (1 * NSEC_PER_SEC)
+
+struct counter_loop {
+	struct table *table;
+	struct counter_reader *reader;
+	int wake_fd;
+	pthread_t thread;
+	_Atomic uint64_t interval_ns;
+	atomic_bool stop, poked, gone;
+	atomic_bool left; /* the thread is through, or its owner gave up: the second one frees */
+};
+
+static void beat(struct counter_loop *l)
+{
+	table_beat(l->table, WORKER_COUNTER, clock_now_ns(), clock_wall_ns());
+}
+
+static void run_round(struct counter_loop *l, uint64_t now_ns)
+{
+	struct counter_round *round = table_counter_slot(l->table);
+	int r;
+
+	if (atomic_exchange(&l->poked, false))
+		counter_reader_poke(l->reader);
+	round->interval_ns = atomic_load(&l->interval_ns);
+	r = counter_reader_run(l->reader, round, now_ns, clock_wall_ns());
+	if (atomic_load(&l->stop))
+		return; /* who gave up on us may have given up the table too */
+	atomic_store(&l->gone, r == -ENODEV);
+	/* A slow device's round is as old as its end: it is not stale the moment it is there. */
+	round->mono_ns = clock_now_ns();
+	round->wall_ns = clock_wall_ns();
+	table_publish_counters(l->table);
+}
+
+static void wait_until(struct counter_loop *l, uint64_t due_ns)
+{
+	struct pollfd wake = {.fd = l->wake_fd, .events = POLLIN};
+	uint64_t now = clock_now_ns(), left = due_ns > now ? due_ns - now : 0, ignored;
+	struct timespec timeout;
+
+	if (left > BEAT_NS)
+		left = BEAT_NS;
+	timeout.tv_sec = (time_t)(left / NSEC_PER_SEC);
+	timeout.tv_nsec = (long)(left % NSEC_PER_SEC);
+	if (ppoll(&wake, 1, &timeout, NULL) > 0 && read(l->wake_fd, &ignored, sizeof(ignored)) < 0)
+		return; /* non-blocking; the flags say all, the number nothing */
+}
+
+/* When the round after the one from began to ended is due. */
+static uint64_t next_due(struct counter_loop *l, uint64_t began_ns, uint64_t ended_ns)
+{
+	uint64_t interval = atomic_load(&l->interval_ns), due = began_ns + interval;
+
+	/* A device that takes long has its rest between rounds, or it is asked all the time. */
+	if (ended_ns - began_ns > interval / 2)
+		due = ended_ns + interval;
+	if (atomic_load(&l->poked) && ended_ns + POKE_NS < due)
+		due = ended_ns + POKE_NS;
+	return due;
+}
+
+static void loop_run(struct counter_loop *l)
+{
+	uint64_t began = 0, ended = 0;
+
+	while (!atomic_load(&l->stop)) {
+		uint64_t now = clock_now_ns();
+
+		beat(l);
+		if (ended == 0 || now >= next_due(l, began, ended)) {
+			began = now;
+			run_round(l, now);
+			ended = clock_now_ns();
+			continue;
+		}
+		wait_until(l, next_due(l, began, ended));
+	}
+}
+
+static uint64_t interval_of(uint64_t interval_ns)
+{
+	return interval_ns < INTERVAL_MIN_NS ? INTERVAL_MIN_NS : interval_ns;
+}
+
+static void loop_free(struct counter_loop *l)
+{
+	if (l->wake_fd >= 0)
+		close(l->wake_fd);
+	counter_reader_free(l->reader);
+	free(l);
+}
+
+static void *loop_main(void *arg)
+{
+	struct counter_loop *l = arg;
+
+	pthread_setname_np(pthread_self(), "counter");
+	loop_run(l);
+	if (atomic_exchange(&l->left, true))
+		loop_free(l);
+	return NULL;
+}
+
+/* Signals are for the thread that has the signalfd. */
+static int thread_start(struct counter_loop *l)
+{
+	sigset_t all, before;
+	int r;
+
+	sigfillset(&all);
+	r = pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (r != 0)
+		return r;
+	r = pthread_create(&l->thread, NULL, loop_main, l);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return r;
+}
+
+struct counter_loop *counter_loop_start(struct table *t, const char *sysfs_root, const char *device,
+					uint64_t interval_ns)
+{
+	struct counter_loop *l = calloc(1, sizeof(*l));
+	int r;
+
+	if (!l)
+		return NULL;
+	l->table = t;
+	l->interval_ns = interval_of(interval_ns);
+	l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	l->reader = l->wake_fd >= 0 ? counter_reader_new(sysfs_root, device) : NULL;
+	r = l->reader ? thread_start(l) : errno;
+	if (r != 0) {
+		loop_free(l);
+		errno = r;
+		return NULL;
+	}
+	return l;
+}
+
+static void wake(struct counter_loop *l)
+{
+	uint64_t one = 1;
+
+	/* Fails only when the counter is full, and then it is awake anyway. */
+	if (write(l->wake_fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+void counter_loop_set_interval(struct counter_loop *l, uint64_t interval_ns)
+{
+	atomic_store(&l->interval_ns, interval_of(interval_ns));
+	wake(l);
+}
+
+void counter_loop_poke(struct counter_loop *l)
+{
+	atomic_store(&l->poked, true);
+	wake(l);
+}
+
+bool counter_loop_device_gone(const struct counter_loop *l)
+{
+	return atomic_load(&l->gone);
+}
+
+bool counter_loop_stop(struct counter_loop *l, uint64_t max_ns)
+{
+	uint64_t until = clock_now_ns() + max_ns;
+	struct timespec deadline = {
+		.tv_sec = (time_t)(until / NSEC_PER_SEC),
+		.tv_nsec = (long)(until % NSEC_PER_SEC),
+	};
+
+	if (!l)
+		return true;
+	atomic_store(&l->stop, true);
+	wake(l);
+	if (pthread_clockjoin_np(l->thread, NULL, CLOCK_MONOTONIC, &deadline) != 0) {
+		pthread_detach(l->thread);
+		if (atomic_exchange(&l->left, true))
+			loop_free(l); /* it came back just now */
+		return false;
+	}
+	loop_free(l);
+	return true;
+}
