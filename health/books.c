@@ -273,10 +273,22 @@ void books_init(struct books *b, uint64_t session_id)
 	b->gone = SKIP_WORKER_STUCK;
 }
 
+/* Until it starts to book (at its first connection or first failure to connect), a row says
+ * that it is booked for ever. */
+static bool row_started(const struct session_books *live)
+{
+	for (unsigned i = 0; i < OP_COUNT; i++)
+		if (live->op[i].interval_ns && live->op[i].booked_until_ns == UINT64_MAX)
+			return false;
+	return true;
+}
+
 bool books_live(struct books *b, const struct session_books *live)
 {
 	if (!b->session_id || live->session_id != b->session_id || !session_believable(b, live))
 		return false;
+	if (!row_started(live))
+		return !b->has_live;
 	if (!b->has_live)
 		for (unsigned i = 0; i < OP_COUNT; i++)
 			account_hand_over(&b->op[i], &live->op[i], b);

@@ -39,8 +39,9 @@ struct books {
 };
 
 void books_init(struct books *b, uint64_t session_id);
-/* Take what the table says. False, and nothing changes, when the row is another session's, breaks
- * an identity of the books or went backwards (a torn or lying table). */
+/* Take what the table says. A row that has not started to book (booked_until_ns is UINT64_MAX)
+ * is no row yet. False, and nothing changes, when the row is another session's, breaks an identity
+ * of the books or went backwards (a torn or lying table). */
 bool books_live(struct books *b, const struct session_books *live);
 /* The row has ended with its worker: what was in flight is aborted as worker_lost, and until the
  * successor's row starts main books what falls due. No-op without a row. */

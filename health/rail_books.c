@@ -15,7 +15,6 @@ struct rail_class {
 };
 
 struct rail_books {
-	struct rail_totals base, live;
 	size_t n_classes;
 	struct rail_class *classes[RAIL_CLASSES_MAX];
 };
@@ -115,28 +114,8 @@ void rail_books_hist(struct rail_books *r, const char *class_name, unsigned stre
 	grow(&h->sum_ns, live->sum_ns);
 }
 
-void rail_books_totals(struct rail_books *r, const struct rail_totals *live)
-{
-	grow(&r->live.attempts, live->attempts);
-	for (unsigned i = 0; i < CONNECT_COUNT; i++)
-		grow(&r->live.failures[i], live->failures[i]);
-	for (unsigned i = 0; i < DRAIN_COUNT; i++)
-		grow(&r->live.drains[i], live->drains[i]);
-}
-
-static void totals_add(struct rail_totals *into, const struct rail_totals *from)
-{
-	into->attempts += from->attempts;
-	for (unsigned i = 0; i < CONNECT_COUNT; i++)
-		into->failures[i] += from->failures[i];
-	for (unsigned i = 0; i < DRAIN_COUNT; i++)
-		into->drains[i] += from->drains[i];
-}
-
 void rail_books_fold(struct rail_books *r)
 {
-	totals_add(&r->base, &r->live);
-	memset(&r->live, 0, sizeof(r->live));
 	for (size_t i = 0; i < r->n_classes; i++) {
 		struct rail_class *c = r->classes[i];
 
@@ -165,10 +144,4 @@ const char *rail_books_class(const struct rail_books *r, size_t i, struct op_boo
 		hist_merge(&ret_hist[stream], &c->hist_live[stream]);
 	}
 	return c->name;
-}
-
-void rail_books_get_totals(const struct rail_books *r, struct rail_totals *ret)
-{
-	*ret = r->base;
-	totals_add(ret, &r->live);
 }

@@ -1,10 +1,10 @@
 /* Totals of one rail that survive its sessions and workers: per class the books of all sessions,
- * those that are gone included, the round-trip histograms, and what control counts. They never
- * go backwards while main lives.
+ * those that are gone included, and the round-trip histograms. They never go backwards while main
+ * lives.
  *
- * A look: rail_books_begin(), rail_books_add() for each session of the rail, rail_books_hist() and
- * rail_books_totals() with what the worker's table says; then read. When the worker ends: read
- * its table a last time and rail_books_fold(). When a session goes: rail_books_retire(). */
+ * A look: rail_books_begin(), rail_books_add() for each session of the rail, rail_books_hist()
+ * with what the worker's table says; then read. When the worker ends: read its table a last time
+ * and rail_books_fold(). When a session goes: rail_books_retire(). */
 #pragma once
 #include "probes/facts.h"
 
@@ -27,7 +27,6 @@ void rail_books_retire(struct rail_books *r, const char *class_name,
 /* As the table of the rail's current worker says, cumulative since that worker's start. */
 void rail_books_hist(struct rail_books *r, const char *class_name, unsigned stream,
 		     const struct hist *live);
-void rail_books_totals(struct rail_books *r, const struct rail_totals *live);
 void rail_books_fold(struct rail_books *r);
 
 /* --- reading --- */
@@ -35,4 +34,3 @@ size_t rail_books_classes(const struct rail_books *r);
 /* Name owned by r, valid until it is freed. i < rail_books_classes(). */
 const char *rail_books_class(const struct rail_books *r, size_t i, struct op_books ret_op[OP_COUNT],
 			     struct hist ret_hist[STREAM_COUNT]);
-void rail_books_get_totals(const struct rail_books *r, struct rail_totals *ret);

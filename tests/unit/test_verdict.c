@@ -1,0 +1,250 @@
+#include "support.h"
+
+#include <string.h>
+
+#include "health/verdict.h"
+
+/* Two operations that are on, as the rail thread would count their outcomes. */
+struct world {
+	struct op_books prev[OP_COUNT], now[OP_COUNT];
+	enum verdict verdict, passed;
+};
+
+static void miss(struct world *w, enum op op)
+{
+	struct op_books *b = &w->now[op];
+
+	b->misses++;
+	b->double_misses += b->miss_streak > 0;
+	b->miss_streak++;
+	b->ok_streak = 0;
+}
+
+static void good(struct world *w, enum op op)
+{
+	w->now[op].ok++;
+	w->now[op].ok_streak++;
+	w->now[op].miss_streak = 0;
+}
+
+static enum verdict look(struct world *w)
+{
+	w->verdict = verdict_next(w->verdict, w->prev, w->now, &w->passed);
+	memcpy(w->prev, w->now, sizeof(w->now));
+	return w->verdict;
+}
+
+static struct world fresh(void)
+{
+	struct world w = { .verdict = VERDICT_UNKNOWN };
+
+	w.now[OP_SEND].interval_ns = w.now[OP_READ].interval_ns = 1000000000;
+	return w;
+}
+
+static struct world healthy(void)
+{
+	struct world w = fresh();
+
+	for (unsigned i = 0; i < 5; i++) {
+		good(&w, OP_SEND);
+		good(&w, OP_READ);
+	}
+	assert_int_equal(look(&w), VERDICT_OK);
+	return w;
+}
+
+static void test_nothing_measured_is_unknown(void **state)
+{
+	struct world w = fresh();
+	enum verdict passed;
+
+	(void)state;
+	assert_int_equal(look(&w), VERDICT_UNKNOWN);
+	assert_int_equal(verdict_next(VERDICT_UNKNOWN, NULL, w.now, &passed), VERDICT_UNKNOWN);
+	assert_int_equal(passed, VERDICT_UNKNOWN);
+}
+
+static void test_first_ok_needs_one_of_each_operation(void **state)
+{
+	struct world w = fresh();
+
+	(void)state;
+	good(&w, OP_SEND);
+	good(&w, OP_SEND);
+	assert_int_equal(look(&w), VERDICT_UNKNOWN);
+	good(&w, OP_READ);
+	assert_int_equal(look(&w), VERDICT_OK);
+}
+
+static void test_operation_that_is_off_does_not_hold_back_ok(void **state)
+{
+	struct world w = fresh();
+
+	(void)state;
+	w.now[OP_READ].interval_ns = 0;
+	good(&w, OP_SEND);
+	assert_int_equal(look(&w), VERDICT_OK);
+}
+
+static void test_all_operations_off_is_unknown(void **state)
+{
+	struct world w = healthy();
+
+	(void)state;
+	w.now[OP_SEND].interval_ns = w.now[OP_READ].interval_ns = 0;
+	assert_int_equal(look(&w), VERDICT_UNKNOWN);
+}
+
+static void test_first_miss_degrades_second_in_a_row_fails(void **state)
+{
+	struct world w = healthy();
+
+	(void)state;
+	miss(&w, OP_SEND);
+	good(&w, OP_READ);
+	assert_int_equal(look(&w), VERDICT_DEGRADED);
+	miss(&w, OP_SEND);
+	good(&w, OP_READ);
+	assert_int_equal(look(&w), VERDICT_FAILING);
+}
+
+static void test_misses_of_two_operations_are_not_in_a_row(void **state)
+{
+	struct world w = healthy();
+
+	(void)state;
+	miss(&w, OP_SEND);
+	miss(&w, OP_READ);
+	assert_int_equal(look(&w), VERDICT_DEGRADED);
+}
+
+static void test_ok_again_after_three_of_every_operation(void **state)
+{
+	struct world w = healthy();
+
+	(void)state;
+	miss(&w, OP_SEND);
+	miss(&w, OP_READ);
+	assert_int_equal(look(&w), VERDICT_DEGRADED);
+	for (unsigned i = 0; i < 3; i++)
+		good(&w, OP_SEND);
+	good(&w, OP_READ);
+	good(&w, OP_READ);
+	assert_int_equal(look(&w), VERDICT_DEGRADED);
+	good(&w, OP_READ);
+	assert_int_equal(look(&w), VERDICT_OK);
+	assert_int_equal(w.passed, VERDICT_OK);
+}
+
+static void test_failing_heals_by_way_of_degraded(void **state)
+{
+	struct world w = healthy();
+
+	(void)state;
+	miss(&w, OP_SEND);
+	miss(&w, OP_SEND);
+	assert_int_equal(look(&w), VERDICT_FAILING);
+	good(&w, OP_SEND);
+	assert_int_equal(look(&w), VERDICT_DEGRADED);
+	good(&w, OP_SEND);
+	assert_int_equal(look(&w), VERDICT_DEGRADED);
+	good(&w, OP_SEND);
+	assert_int_equal(look(&w), VERDICT_OK);
+}
+
+static void test_silence_without_outcomes_changes_nothing(void **state)
+{
+	struct world w = healthy();
+
+	(void)state;
+	assert_int_equal(look(&w), VERDICT_OK);
+	miss(&w, OP_SEND);
+	miss(&w, OP_SEND);
+	look(&w);
+	assert_int_equal(look(&w), VERDICT_FAILING);
+}
+
+static void test_what_healed_between_two_looks_is_told(void **state)
+{
+	struct world w = healthy();
+
+	(void)state;
+	miss(&w, OP_SEND);
+	miss(&w, OP_SEND);
+	good(&w, OP_SEND);
+	assert_int_equal(look(&w), VERDICT_DEGRADED);
+	assert_int_equal(w.passed, VERDICT_FAILING);
+	for (unsigned i = 0; i < 3; i++)
+		good(&w, OP_SEND);
+	look(&w);
+	miss(&w, OP_SEND);
+	for (unsigned i = 0; i < 3; i++)
+		good(&w, OP_SEND);
+	assert_int_equal(look(&w), VERDICT_OK);
+	assert_int_equal(w.passed, VERDICT_DEGRADED);
+}
+
+static void test_misses_before_the_first_look_count(void **state)
+{
+	struct world w = fresh();
+	enum verdict passed;
+
+	(void)state;
+	miss(&w, OP_SEND);
+	miss(&w, OP_SEND);
+	assert_int_equal(verdict_next(VERDICT_UNKNOWN, NULL, w.now, &passed), VERDICT_FAILING);
+	good(&w, OP_SEND);
+	good(&w, OP_READ);
+	assert_int_equal(verdict_next(VERDICT_UNKNOWN, NULL, w.now, &passed), VERDICT_DEGRADED);
+	assert_int_equal(passed, VERDICT_FAILING);
+}
+
+static void test_operation_switched_on_does_not_degrade(void **state)
+{
+	struct world w = healthy();
+
+	(void)state;
+	w.now[OP_WRITE].interval_ns = 1000000000;
+	assert_int_equal(look(&w), VERDICT_OK);
+	good(&w, OP_WRITE);
+	assert_int_equal(look(&w), VERDICT_OK);
+}
+
+static void test_names_are_the_contracts(void **state)
+{
+	static const char *const causes[CAUSE_COUNT] = {
+		"none",	       "local_port",  "local_nic", "local_host", "remote_nic",
+		"remote_host", "path",	      "congestion", "configuration", "monitor",
+		"inconclusive",
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < CAUSE_COUNT; i++)
+		assert_string_equal(cause_name((enum cause)i), causes[i]);
+	assert_string_equal(verdict_name(VERDICT_OK), "ok");
+	assert_string_equal(verdict_name(VERDICT_DEGRADED), "degraded");
+	assert_string_equal(verdict_name(VERDICT_FAILING), "failing");
+	assert_string_equal(verdict_name(VERDICT_UNKNOWN), "unknown");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nothing_measured_is_unknown),
+		cmocka_unit_test(test_first_ok_needs_one_of_each_operation),
+		cmocka_unit_test(test_operation_that_is_off_does_not_hold_back_ok),
+		cmocka_unit_test(test_all_operations_off_is_unknown),
+		cmocka_unit_test(test_first_miss_degrades_second_in_a_row_fails),
+		cmocka_unit_test(test_misses_of_two_operations_are_not_in_a_row),
+		cmocka_unit_test(test_ok_again_after_three_of_every_operation),
+		cmocka_unit_test(test_failing_heals_by_way_of_degraded),
+		cmocka_unit_test(test_silence_without_outcomes_changes_nothing),
+		cmocka_unit_test(test_what_healed_between_two_looks_is_told),
+		cmocka_unit_test(test_misses_before_the_first_look_count),
+		cmocka_unit_test(test_operation_switched_on_does_not_degrade),
+		cmocka_unit_test(test_names_are_the_contracts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
