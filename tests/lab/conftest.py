@@ -1,0 +1,116 @@
+"""What every scenario relies on: one lab that is healthy when it begins and when it ends.
+
+A scenario asks for the fixture "lab" and gets three hosts; another lab by a mark:
+
+    @pytest.mark.lab(rails=2)        also hosts=, kernel=, bare=
+    @pytest.mark.limit(300)          seconds that it may take; 240 without
+
+A scenario that fails is run once more on a fresh lab. If it passes then it counts as passed and is
+listed as flaky at the end. The evidence of each failure is in build/lab/failures/.
+"""
+
+import re
+import shutil
+import signal
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+from labtools import TOP, Lab, Options
+
+DEFAULT_LIMIT_S = 240
+FAILURES = TOP / "build" / "lab" / "failures"
+
+the_lab = Lab()
+flaky = []
+
+
+def options_of(item):
+    mark = item.get_closest_marker("lab")
+    return Options(**(mark.kwargs if mark else {}))
+
+
+def uses_lab(item):
+    return "lab" in getattr(item, "fixturenames", ())
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "lab(hosts, rails, kernel, bare): the lab that is needed")
+    config.addinivalue_line("markers", "limit(seconds): how long the scenario may take")
+    shutil.rmtree(FAILURES, ignore_errors=True)
+
+
+def pytest_collection_modifyitems(items):
+    # Scenarios that can share a lab follow each other: each change of it costs half a minute.
+    default = Options()
+    items.sort(key=lambda item: (options_of(item) != default, repr(options_of(item))))
+
+
+@pytest.fixture
+def lab(request):
+    """The running lab: healthy before; a scenario that leaves it otherwise has an error."""
+    the_lab.require(options_of(request.node))
+    yield the_lab
+    report = getattr(request.node, "call_report", None)
+    if report and report.passed and the_lab.options and not the_lab.options.bare:
+        the_lab.wait_healthy()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    report = outcome.get_result()
+    if call.when == "call":
+        item.call_report = report
+    if report.failed and uses_lab(item) and the_lab.options:
+        the_lab.save_evidence(FAILURES / re.sub(r"\W+", "-", item.nodeid))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item):
+    mark = item.get_closest_marker("limit")
+    limit = mark.args[0] if mark else DEFAULT_LIMIT_S
+
+    def give_up(_signal, _frame):
+        raise AssertionError(f"the scenario took longer than {limit} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(limit)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def run_once(item, nextitem):
+    item.call_report = None
+    reports = runtestprotocol(item, nextitem=nextitem, log=False)
+    return reports, [report for report in reports if report.failed]
+
+
+def pytest_runtest_protocol(item, nextitem):
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    reports, failed = run_once(item, nextitem)
+    if failed and uses_lab(item):
+        the_lab.down()
+        reports, failed_again = run_once(item, nextitem)
+        if failed_again:
+            the_lab.down()
+        else:
+            flaky.append((item.nodeid, str(failed[0].longrepr)))
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
+def pytest_sessionfinish():
+    the_lab.down()
+
+
+def pytest_terminal_summary(terminalreporter):
+    if not flaky:
+        return
+    terminalreporter.section("flaky: failed once, passed on a fresh lab")
+    for nodeid, text in flaky:
+        terminalreporter.line(f"FLAKY {nodeid}")
+        terminalreporter.line(text)
