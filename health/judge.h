@@ -1,0 +1,48 @@
+/* The judge: from the facts of one instant to verdict, cause and reason of every session, device
+ * and the host, and the findings. The daemon fills a snapshot with facts, the judge fills in:
+ *   sessions[]: verdict, verdict_since_wall_ns, cause, reason
+ *   devices[]:  verdict, cause, reason
+ *   findings, n_findings, and verdict, cause and reason of the host.
+ * Needs rails and devices sorted by name, sessions sorted by peer then rail, wall_ns set. */
+#pragma once
+#include "health/snapshot.h"
+#include "health/window.h"
+
+struct judge; /* remembers since when a finding stands */
+
+/* What the judge remembers of one session. Kept by the session's owner, zeroed at first. */
+struct judge_memory {
+	bool judged;
+	enum verdict verdict; /* as last judged; valid when judged */
+	uint64_t since_wall_ns;
+	enum verdict previous; /* the one before */
+	bool changed;	       /* by the last run: time for the log line */
+	enum cause cause;      /* of the trouble that it has, or is recovering from */
+	char reason[FACT_TEXT];
+	uint64_t missing_since_wall_ns[OP_COUNT]; /* first seen missing; 0: answers */
+	uint64_t ack_count_then;		  /* ack count when SEND began to miss */
+};
+
+struct judge_session {
+	enum verdict books_verdict; /* of verdict_next() over the exported books */
+	const char *rack, *pod;	    /* of the peer list; NULL or "" when it has none */
+	const char *conn_reason;    /* why disabled or in back-off; NULL or "" when not */
+	struct window_sums recent;  /* of window_since() */
+	struct judge_memory *memory;
+};
+
+struct judge_device {
+	const char *trouble; /* why it cannot be probed, in words; NULL or "" when it can */
+};
+
+struct judge_input {
+	const struct judge_session *sessions; /* parallel to snapshot.sessions */
+	const struct judge_device *devices;   /* parallel to snapshot.devices */
+	const char *const *duplicates;	      /* host names with two live instances */
+	size_t n_duplicates;
+};
+
+struct judge *judge_new(void); /* NULL: no memory */
+void judge_free(struct judge *j);
+/* Out of memory leaves verdicts unknown and findings out. */
+void judge_run(struct judge *j, const struct judge_input *in, struct snapshot *s);
