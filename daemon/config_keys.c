@@ -259,6 +259,14 @@ static int check_address_template(const void *target, char *err, size_t errlen)
 	return -EINVAL;
 }
 
+static int check_allow_shrink(const void *target, char *err, size_t errlen)
+{
+	if (!((const struct config *)target)->allow_shrink)
+		return 0;
+	snprintf(err, errlen, "peer files are not built yet, so nothing can shrink: leave it out");
+	return -EINVAL;
+}
+
 static int parse_accept(void *target, const char *instance, const char *value, char *err,
 			size_t errlen)
 {
@@ -283,7 +291,9 @@ static void print_accept(const void *target, const char *instance, struct strbuf
 #define FIELD(f) .offset = offsetof(struct config, f), .size = sizeof(((struct config *)0)->f)
 #define HOUR (3600 * NSEC_PER_SEC)
 
-#define PROBE_KEYS(name, op_, interval, size_, size_min, size_max, size_help, check_)              \
+#define NOT_BUILT " (not built yet)"
+
+#define PROBE_KEYS(name, op_, interval, size_, size_min, size_max, size_help, check_, note)        \
 	{.section = "probe",                                                                       \
 	 .key = name "_interval",                                                                  \
 	 .type = CONF_INTERVAL,                                                                    \
@@ -293,7 +303,7 @@ static void print_accept(const void *target, const char *instance, struct strbuf
 	 .min = NSEC_PER_MSEC,                                                                     \
 	 .max = HOUR,                                                                              \
 	 .check = check_,                                                                          \
-	 .help = "time between two " name " probes of a session; off stops them"},                 \
+	 .help = "time between two " name " probes of a session; off stops them" note},            \
 		{.section = "probe",                                                               \
 		 .key = name "_size",                                                              \
 		 .type = CONF_SIZE,                                                                \
@@ -303,12 +313,12 @@ static void print_accept(const void *target, const char *instance, struct strbuf
 		 .min = size_min,                                                                  \
 		 .max = size_max,                                                                  \
 		 .check = check_,                                                                  \
-		 .help = size_help},                                                               \
+		 .help = size_help note},                                                          \
 	{                                                                                          \
 		.section = "probe", .key = name "_deadline", .type = CONF_DURATION,                \
 		.effect = CONF_RELOAD, FIELD(op[op_].deadline_ns), .default_text = "500ms",        \
 		.min = NSEC_PER_MSEC, .max = 60 * NSEC_PER_SEC, .check = check_,                   \
-		.help = "a " name " probe without completion by then has failed"                   \
+		.help = "a probe without completion by then has failed" note                       \
 	}
 
 static const struct conf_key keys[] = {
@@ -361,7 +371,7 @@ static const struct conf_key keys[] = {
 	 .effect = CONF_REBUILDS_SESSIONS,
 	 .parse = config_parse_rail_device,
 	 .print = config_print_rail_device,
-	 .help = "[rail NAME]: RDMA device of the rail"},
+	 .help = "RDMA device of the rail"},
 	{.section = "rail",
 	 .key = "netdev",
 	 .instance = true,
@@ -369,7 +379,7 @@ static const struct conf_key keys[] = {
 	 .effect = CONF_REBUILDS_SESSIONS,
 	 .parse = config_parse_rail_netdev,
 	 .print = config_print_rail_netdev,
-	 .help = "[rail NAME]: network interface of the rail"},
+	 .help = "network interface of the rail"},
 	{.section = "rail",
 	 .key = "subnet",
 	 .instance = true,
@@ -377,7 +387,7 @@ static const struct conf_key keys[] = {
 	 .effect = CONF_REBUILDS_SESSIONS,
 	 .parse = config_parse_rail_subnet,
 	 .print = config_print_rail_subnet,
-	 .help = "[rail NAME]: subnet of the rail's address, as 10.99.0.0/24"},
+	 .help = "subnet of the rail's address, as 10.99.0.0/24"},
 	{.section = "rails",
 	 .key = "expected",
 	 .type = CONF_U32,
@@ -400,7 +410,7 @@ static const struct conf_key keys[] = {
 	 .effect = CONF_REBUILDS_SESSIONS,
 	 .parse = config_parse_class_tos,
 	 .print = config_print_class_tos,
-	 .help = "[class NAME]: traffic class byte (DSCP x 4) of the class's sessions"},
+	 .help = "traffic class byte (DSCP x 4) of the class's sessions"},
 	{.section = "class",
 	 .key = "sl",
 	 .instance = true,
@@ -408,13 +418,14 @@ static const struct conf_key keys[] = {
 	 .effect = CONF_REBUILDS_SESSIONS,
 	 .parse = config_parse_class_sl,
 	 .print = config_print_class_sl,
-	 .help = "[class NAME]: InfiniBand service level instead of tos"},
-	PROBE_KEYS("send", OP_SEND, "1s", "64", 64, 4096, "bytes of a send and of its echo", NULL),
-	PROBE_KEYS("read", OP_READ, "1s", "64", 8, 4096, "bytes of a read", NULL),
-	PROBE_KEYS("write", OP_WRITE, "10s", "64", 8, 4096,
-		   "bytes of a write (write: not built yet)", check_write),
+	 .help = "InfiniBand service level instead of tos"},
+	PROBE_KEYS("send", OP_SEND, "1s", "64", 64, 4096, "bytes of a send and of its echo", NULL,
+		   ""),
+	PROBE_KEYS("read", OP_READ, "1s", "64", 8, 4096, "bytes of a read", NULL, ""),
+	PROBE_KEYS("write", OP_WRITE, "10s", "64", 8, 4096, "bytes of a write", check_write,
+		   NOT_BUILT),
 	PROBE_KEYS("atomic", OP_ATOMIC, "off", "8", ATOMIC_SIZE, ATOMIC_SIZE,
-		   "bytes of an atomic, always 8 (atomic: not built yet)", check_atomic),
+		   "bytes of an atomic, always 8", check_atomic, NOT_BUILT),
 	{.section = "probe",
 	 .key = "ack_timeout",
 	 .type = CONF_U32,
@@ -519,8 +530,9 @@ static const struct conf_key keys[] = {
 	 .type = CONF_BOOL,
 	 .effect = CONF_RELOAD,
 	 FIELD(allow_shrink),
+	 .check = check_allow_shrink,
 	 .default_text = "no",
-	 .help = "accept a peer file that lost more than half of its targets"},
+	 .help = "accept a peer file that lost more than half of its targets (not built yet)"},
 };
 
 const struct conf_key *config_keys(size_t *ret_n)

@@ -180,6 +180,7 @@ static void test_what_is_not_built_says_so(void **state)
 		"[counters]\nalso_as = node_exporter\n",
 		"[peers]\nfile = /etc/rdma-pingmesh/peers.json\n",
 		"[peers]\naddress = {host}-{rail}.example\n",
+		"[peers]\nallow_shrink = yes\n",
 		"[peers]\npeer = host2\n",
 	};
 	struct fixture *f = *state;
