@@ -6,6 +6,7 @@
 
 #include "core/clock.h"
 #include "core/names.h"
+#include "probes/wire.h"
 
 int config_refuse(char *err, size_t errlen, const char *value, const char *why)
 {
@@ -130,6 +131,8 @@ static void print_per_peer(const void *target, const char *instance, struct strb
 #define DEADLINE_DEFAULT (500 * NSEC_PER_MSEC)
 #define SIZE_DEFAULT 64
 #define ATOMIC_SIZE 8
+#define READ_SIZE_MIN 8
+#define SEND_SIZE_MAX 4096 /* a receive buffer of every passive session holds it */
 
 /* Their defaults are accepted, so that a printed configuration loads. */
 static int check_write(const void *target, char *err, size_t errlen)
@@ -419,11 +422,12 @@ static const struct conf_key keys[] = {
 	 .parse = config_parse_class_sl,
 	 .print = config_print_class_sl,
 	 .help = "InfiniBand service level instead of tos"},
-	PROBE_KEYS("send", OP_SEND, "1s", "64", 64, 4096, "bytes of a send and of its echo", NULL,
-		   ""),
-	PROBE_KEYS("read", OP_READ, "1s", "64", 8, 4096, "bytes of a read", NULL, ""),
-	PROBE_KEYS("write", OP_WRITE, "10s", "64", 8, 4096, "bytes of a write", check_write,
-		   NOT_BUILT),
+	PROBE_KEYS("send", OP_SEND, "1s", "64", WIRE_MIN_PROBE, SEND_SIZE_MAX,
+		   "bytes of a send and of its echo", NULL, ""),
+	PROBE_KEYS("read", OP_READ, "1s", "64", READ_SIZE_MIN, WIRE_PATTERN_LEN, "bytes of a read",
+		   NULL, ""),
+	PROBE_KEYS("write", OP_WRITE, "10s", "64", READ_SIZE_MIN, WIRE_PATTERN_LEN,
+		   "bytes of a write", check_write, NOT_BUILT),
 	PROBE_KEYS("atomic", OP_ATOMIC, "off", "8", ATOMIC_SIZE, ATOMIC_SIZE,
 		   "bytes of an atomic, always 8", check_atomic, NOT_BUILT),
 	{.section = "probe",
