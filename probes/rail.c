@@ -22,7 +22,7 @@ struct rail *rail_new(const struct rail_params *p)
 	r->p = *p;
 	r->conns = qpmap_new(p->max_conns);
 	r->timers = timer_heap_new(p->max_sessions);
-	r->rx_free = calloc(p->rx.capacity, sizeof(*r->rx_free));
+	r->rx_free = calloc(p->max_receives, sizeof(*r->rx_free));
 	if (!r->conns || !r->timers || !r->rx_free) {
 		rail_free(r);
 		errno = ENOMEM;
@@ -57,9 +57,16 @@ static void take_config(struct rail *r, const struct rail_cmd *cmd)
 	r->tokens_at_ns = r->p.now_ns();
 }
 
+static void take_endpoint(struct rail *r, const struct rail_cmd *cmd)
+{
+	r->cq = cmd->cq;
+	r->channel = cmd->channel;
+	r->rx = cmd->rx;
+}
+
 static void take_receives(struct rail *r, uint32_t more)
 {
-	for (uint32_t i = 0; i < more && r->rx_ready < r->p.rx.capacity; i++)
+	for (uint32_t i = 0; i < more && r->rx_ready < r->p.max_receives; i++)
 		r->rx_free[r->rx_free_len++] = r->rx_ready++;
 	rail_post_receives(r);
 }
@@ -76,6 +83,9 @@ static void run_command(struct rail *r, const struct rail_cmd *cmd)
 	switch (cmd->type) {
 	case RAIL_CONFIG:
 		take_config(r, cmd);
+		break;
+	case RAIL_ENDPOINT:
+		take_endpoint(r, cmd);
 		break;
 	case RAIL_PORT:
 		r->port_up[cmd->index] = cmd->value;
@@ -162,11 +172,13 @@ bool rail_arm(struct rail *r)
 	void *context;
 	unsigned events = 0;
 
-	while (ibv_get_cq_event(r->p.channel, &cq, &context) == 0)
+	if (!r->cq)
+		return false;
+	while (ibv_get_cq_event(r->channel, &cq, &context) == 0)
 		events++;
 	if (events)
-		ibv_ack_cq_events(r->p.cq, events);
-	ibv_req_notify_cq(r->p.cq, 0);
+		ibv_ack_cq_events(r->cq, events);
+	ibv_req_notify_cq(r->cq, 0);
 	/* A completion between the last poll and the arming raises no event: poll once more. */
 	return rail_poll(r) > 0;
 }
@@ -174,7 +186,7 @@ bool rail_arm(struct rail *r)
 static void wait_until(struct rail *r, uint64_t wake)
 {
 	struct pollfd fds[] = {
-		{ .fd = r->p.channel->fd, .events = POLLIN },
+		{ .fd = r->channel ? r->channel->fd : -1, .events = POLLIN },
 		{ .fd = spsc_fd(r->p.commands), .events = POLLIN },
 	};
 	uint64_t now = r->p.now_ns();

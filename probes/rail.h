@@ -105,8 +105,18 @@ struct rail_session {
 	bool started; /* instants are booked: since it first was up, or first failed to connect */
 };
 
+/* Receive buffers: entry i of the arrays below is posted with wr_id RX_TAG | i. */
+#define RX_TAG 0x5200000000000000ULL
+struct rx_buffers {
+	struct ibv_srq *srq;
+	uint32_t capacity, size; /* entries, bytes each */
+	uint8_t **address;
+	uint32_t *lkey;
+};
+
 enum rail_cmd_type {
-	RAIL_CONFIG,	 /* op settings in rail_config.ops; value: probes a second */
+	RAIL_CONFIG,	 /* ops; value: probes a second */
+	RAIL_ENDPOINT,	 /* cq, channel, rx: from now on there is something to poll */
 	RAIL_PORT,	 /* index: rail; value: up */
 	RAIL_RECEIVES,	 /* value: how many more receive buffers are ready to be posted */
 	RAIL_ADD,	 /* session */
@@ -128,7 +138,14 @@ struct rail_cmd {
 	uint32_t index, value;
 	struct rail_conn *conn;
 	struct rail_session *session;
-	struct op_config ops[OP_COUNT];
+	union {
+		struct op_config ops[OP_COUNT];
+		struct {
+			struct ibv_cq *cq;
+			struct ibv_comp_channel *channel;
+			struct rx_buffers rx;
+		};
+	};
 };
 
 enum rail_note_type {
@@ -150,23 +167,11 @@ struct rail_note {
 	struct rail_session *session;
 };
 
-/* Receive buffers: entry i of the arrays below is posted with wr_id RX_TAG | i. */
-#define RX_TAG 0x5200000000000000ULL
-struct rx_buffers {
-	struct ibv_srq *srq;
-	uint32_t capacity, size; /* entries, bytes each */
-	uint8_t **address;
-	uint32_t *lkey;
-};
-
 struct rail_params {
 	struct table *table;
 	struct spsc *commands; /* of struct rail_cmd; the rail consumes */
 	struct spsc *notes;    /* of struct rail_note; the rail produces */
-	struct ibv_cq *cq;
-	struct ibv_comp_channel *channel;
-	struct rx_buffers rx;
-	uint32_t max_conns, max_sessions;
+	uint32_t max_conns, max_sessions, max_receives;
 	uint64_t (*now_ns)(void);
 	uint64_t (*wall_ns)(void);
 };

@@ -5,6 +5,9 @@
 
 struct rail {
 	struct rail_params p;
+	struct ibv_cq *cq; /* NULL until RAIL_ENDPOINT */
+	struct ibv_comp_channel *channel;
+	struct rx_buffers rx;
 	struct qpmap *conns;
 	struct timer_heap *timers;
 	struct op_config ops[OP_COUNT];

@@ -1,0 +1,292 @@
+/* The connections that we open: resolve, route, connect, hello. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/hash.h"
+#include "core/names.h"
+#include "probes/control_priv.h"
+#include "probes/scan.h"
+
+#define REJECT_STALE 10		  /* IB_CM_REJ_STALE_CONN */
+#define REJECT_INVALID_SERVICE 8  /* nobody listens */
+
+union sock_address {
+	struct sockaddr sa;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
+static union sock_address to_sockaddr(const struct in6_addr *a, uint32_t scope)
+{
+	union sock_address s = { 0 };
+
+	if (IN6_IS_ADDR_V4MAPPED(a)) {
+		s.in.sin_family = AF_INET;
+		memcpy(&s.in.sin_addr, &a->s6_addr[12], 4);
+	} else {
+		s.in6.sin6_family = AF_INET6;
+		s.in6.sin6_addr = *a;
+		s.in6.sin6_scope_id = scope;
+	}
+	return s;
+}
+
+static int set_options(struct control *c, struct session *s, struct rdma_cm_id *id)
+{
+	const struct class_config *cls = &c->cfg.classes[s->wish.class_index];
+	uint8_t tos = (uint8_t)cls->tos, timeout = (uint8_t)c->cfg.ack_timeout;
+
+	/* Both before the route is resolved, or they come too late (core/cma.c). */
+	if (cls->tos >= 0 &&
+	    rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, sizeof(tos)))
+		return -errno;
+	if (rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout,
+			    sizeof(timeout)))
+		return -errno;
+	return 0;
+}
+
+int active_start(struct control *c, struct session *s)
+{
+	struct control_rail *rail = &c->rails[s->wish.rail];
+	struct conn *conn = conn_new(c, CONN_ACTIVE, s->wish.rail);
+	union sock_address src, dst;
+	int r;
+
+	if (!conn)
+		return -ENOMEM;
+	conn->session = s;
+	s->conn = conn;
+	timer_heap_set(c->timers, &conn->timer.node, c->p.now_ns() + ATTEMPT_NS);
+	if (rdma_create_id(c->channel, &conn->id, conn, RDMA_PS_TCP))
+		return -errno;
+	r = set_options(c, s, conn->id);
+	if (r < 0)
+		return r;
+	memcpy(&dst, &s->wish.address, sizeof(dst));
+	if (dst.sa.sa_family == AF_INET)
+		dst.in.sin_port = htons(c->cfg.cm_port);
+	else
+		dst.in6.sin6_port = htons(c->cfg.cm_port);
+	src = to_sockaddr(&rail->source, dst.sa.sa_family == AF_INET6 ? dst.in6.sin6_scope_id : 0);
+	if (src.sa.sa_family != dst.sa.sa_family)
+		return -EAFNOSUPPORT;
+	return rdma_resolve_addr(conn->id, &src.sa, &dst.sa, RESOLVE_MS) ? -errno : 0;
+}
+
+static void fail(struct control *c, struct conn *conn, enum connect_failure failure, int code,
+		 const char *text)
+{
+	session_connect_failed(c, conn->session, failure, code, text);
+}
+
+static void address_resolved(struct control *c, struct conn *conn)
+{
+	const struct rail_fact *rail = &c->rails[conn->rail].fact;
+	struct rdma_cm_id *id = conn->id;
+
+	/* NULL with a node GUID of zero: librdmacm cannot tell the device. */
+	if (!id->verbs) {
+		fail(c, conn, CONNECT_RESOLVE, 0, "the route leads to no RDMA device");
+		return;
+	}
+	if (id->verbs != endpoint_verbs(c->endpoint) || id->port_num != rail->port) {
+		fail(c, conn, CONNECT_WRONG_DEVICE, 0, "the route leads over another device");
+		return;
+	}
+	if (rdma_resolve_route(id, RESOLVE_MS))
+		fail(c, conn, CONNECT_ROUTE, errno, strerror(errno));
+}
+
+static void make_request(struct control *c, struct conn *conn, uint8_t out[WIRE_REQUEST_LEN])
+{
+	struct session *s = conn->session;
+
+	wire_put_request(
+		&(struct wire_request){
+			.instance = c->cfg.instance,
+			.generation = c->cfg.generation,
+			.host_hash = hash_str(c->cfg.host),
+			.rail_hash = hash_str(c->rails[conn->rail].fact.name),
+			.peer_rail_hash = hash_str(s->wish.peer_rail),
+			.class_hash =
+				(uint32_t)hash_str(c->cfg.classes[s->wish.class_index].name),
+		},
+		out);
+}
+
+static void route_resolved(struct control *c, struct conn *conn)
+{
+	uint8_t request[WIRE_REQUEST_LEN];
+	struct rdma_conn_param param = {
+		.private_data = request,
+		.private_data_len = sizeof(request),
+		.initiator_depth = 1,	  /* one READ outstanding */
+		.responder_resources = 1,
+		.retry_count = (uint8_t)c->cfg.retry_count,
+		.rnr_retry_count = RNR_RETRY,
+	};
+	int r = conn_make_qp(c, conn);
+	char text[FACT_TEXT];
+
+	if (r < 0) {
+		endpoint_error_text("no QP", -r, text, sizeof(text));
+		tell_device(c, text);
+		fail(c, conn, CONNECT_NO_RESOURCES, -r, "no QP can be made");
+		return;
+	}
+	make_request(c, conn, request);
+	if (rdma_connect(conn->id, &param)) {
+		fail(c, conn, CONNECT_OTHER, errno, strerror(errno));
+		return;
+	}
+	session_enter_state(c, conn->session, SEV_RESOLVED, "");
+}
+
+static void rejected(struct control *c, struct conn *conn, const struct rdma_cm_event *ev)
+{
+	enum wire_reject why = wire_get_reject(ev->param.conn.private_data,
+					       ev->param.conn.private_data_len);
+	enum connect_failure failure = CONNECT_REJECTED;
+	const char *text = wire_reject_text(why);
+
+	if (ev->status == REJECT_STALE) {
+		failure = CONNECT_STALE;
+		text = "the peer still knows our old connection";
+	} else if (ev->status == REJECT_INVALID_SERVICE) {
+		text = "nothing listens on the peer's RDMA port";
+	} else if (why == WIRE_REJECT_VERSION) {
+		failure = CONNECT_VERSION;
+	} else if (why == WIRE_REJECT_NO_RESOURCES) {
+		failure = CONNECT_NO_RESOURCES;
+	}
+	fail(c, conn, failure, ev->status, text);
+}
+
+static bool gid_known_as(struct control *c, uint32_t port, uint32_t index, enum gid_type *ret_type,
+			 uint8_t gid[16])
+{
+	for (uint32_t i = 0; i < c->scan->n_addresses; i++) {
+		const struct scan_address *a = &c->scan->addresses[i];
+
+		if (a->port != port || a->gid_index != index)
+			continue;
+		*ret_type = a->gid_type;
+		memcpy(gid, a->gid, 16);
+		return true;
+	}
+	return false;
+}
+
+/* Which GIDs the QP really uses: not what we asked for, what verbs says. */
+static bool learn_gids(struct control *c, struct conn *conn, struct session_conn *pub,
+		       enum gid_type *ret_type)
+{
+	struct ibv_qp_attr attr;
+	struct ibv_qp_init_attr init;
+
+	if (ibv_query_qp(conn->rc.qp, &attr, IBV_QP_AV | IBV_QP_DEST_QPN, &init))
+		return false;
+	pub->qpn = conn->rc.qpn;
+	pub->remote_qpn = attr.dest_qp_num;
+	pub->gid_index = attr.ah_attr.grh.sgid_index;
+	memcpy(pub->remote_gid, attr.ah_attr.grh.dgid.raw, 16);
+	return gid_known_as(c, attr.ah_attr.port_num, pub->gid_index, ret_type, pub->local_gid);
+}
+
+static void established(struct control *c, struct conn *conn)
+{
+	struct session_conn *pub = &conn->session->pub;
+	enum gid_type type = GID_TYPE_UNKNOWN;
+
+	conn_established(c, conn);
+	if (!learn_gids(c, conn, pub, &type))
+		rails_rescan_soon(c, 0); /* an address that came after the last scan */
+	if (type == GID_TYPE_ROCE_V1 && !c->cfg.allow_rocev1) {
+		fail(c, conn, CONNECT_WRONG_DEVICE, 0, "the connection uses RoCE v1");
+		return;
+	}
+	pub->udp_source_port = 0;
+	if (type == GID_TYPE_ROCE_V2)
+		pub->udp_source_port = wire_udp_source_port(ntohs(rdma_get_src_port(conn->id)),
+							    ntohs(rdma_get_dst_port(conn->id)));
+	publish_session(c, conn->session);
+	conn_send_hello(c, conn, WIRE_HELLO);
+}
+
+void active_hello(struct control *c, struct conn *conn)
+{
+	const struct wire_hello *h = &conn->rc.hello_in;
+	struct session *s = conn->session;
+
+	if (conn->phase != CONN_LIVE || !s || s->pub.state != SESSION_CONNECTING)
+		return;
+	if (!h->version) {
+		fail(c, conn, CONNECT_HELLO, 0, "the peer's hello is malformed");
+		return;
+	}
+	if (c->cfg.op[OP_SEND].interval_ns && h->rx_size < c->cfg.op[OP_SEND].size) {
+		fail(c, conn, CONNECT_HELLO, 0, "the peer cannot receive our send_size");
+		return;
+	}
+	if (c->cfg.op[OP_READ].interval_ns && h->pattern.len < c->cfg.op[OP_READ].size) {
+		fail(c, conn, CONNECT_HELLO, 0, "the peer offers less than our read_size");
+		return;
+	}
+	timer_heap_set(c->timers, &conn->timer.node, TIMER_NEVER);
+	s->rs.pattern = h->pattern;
+	s->rs.peer_rx_size = h->rx_size;
+	command(c, &(struct rail_cmd){ .type = RAIL_UP, .conn = &conn->rc, .session = &s->rs });
+	session_enter_state(c, s, SEV_HELLO, "");
+}
+
+void active_event(struct control *c, struct conn *conn, const struct rdma_cm_event *ev)
+{
+	if (!conn->session)
+		return;
+	switch (ev->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		address_resolved(c, conn);
+		break;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+		fail(c, conn, CONNECT_RESOLVE, ev->status, "no answer to ARP or no route");
+		break;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		route_resolved(c, conn);
+		break;
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+		fail(c, conn, CONNECT_ROUTE, ev->status, "no path to the peer");
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		established(c, conn);
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		rejected(c, conn, ev);
+		break;
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+		fail(c, conn, CONNECT_OTHER, ev->status, "connecting failed");
+		break;
+	case RDMA_CM_EVENT_UNREACHABLE:
+		/* After ESTABLISHED this is a neighbour whose MAC changed: one reconnect. */
+		if (conn->session->pub.state == SESSION_UP)
+			conn_disconnected(c, conn, "the peer's link address changed");
+		else
+			fail(c, conn, CONNECT_UNREACHABLE, ev->status, "the peer does not answer");
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		conn_disconnected(c, conn, "the peer closed the connection");
+		break;
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+		conn_disconnected(c, conn, "the local address changed");
+		break;
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+	case RDMA_CM_EVENT_CONNECT_RESPONSE:
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+	case RDMA_CM_EVENT_MULTICAST_JOIN:
+	case RDMA_CM_EVENT_MULTICAST_ERROR:
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+		break;
+	}
+}

@@ -1,0 +1,368 @@
+/* Connections: making the QP, HELLO, and the one way to end them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/names.h"
+#include "probes/control_priv.h"
+#include "probes/table.h"
+
+#define INLINE_WANTED 64 /* the default probe; devices that refuse get 0 */
+
+struct conn *conn_new(struct control *c, enum conn_role role, uint32_t rail)
+{
+	struct conn *conn = calloc(1, sizeof(*conn));
+
+	if (!conn)
+		return NULL;
+	conn->owner.kind = CM_CONN;
+	conn->rc.role = role;
+	conn->rc.owner = conn;
+	conn->rail = rail;
+	conn->timer.conn = conn;
+	conn->next = c->conns;
+	conn->link = &c->conns;
+	if (conn->next)
+		conn->next->link = &conn->next;
+	c->conns = conn;
+	return conn;
+}
+
+static void count_qp(struct control *c, struct conn *conn, int by)
+{
+	uint32_t *n = conn->rc.role == CONN_ACTIVE ? &c->n_active : &c->n_passive;
+
+	*n += (uint32_t)by;
+	publish_qps(c);
+}
+
+static void conn_destroy(struct control *c, struct conn *conn)
+{
+	timer_heap_set(c->timers, &conn->timer.node, TIMER_NEVER);
+	if (conn->rc.qp) {
+		rdma_destroy_qp(conn->id);
+		count_qp(c, conn, -1);
+	}
+	if (conn->id)
+		rdma_destroy_id(conn->id);
+	if (conn->has_memory)
+		endpoint_give_memory(c->endpoint, &conn->rc.mem);
+	*conn->link = conn->next;
+	if (conn->next)
+		conn->next->link = conn->link;
+	free(conn);
+}
+
+static int create_qp(struct control *c, struct conn *conn)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = endpoint_cq(c->endpoint),
+		.recv_cq = endpoint_cq(c->endpoint),
+		.srq = endpoint_srq(c->endpoint),
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = TX_DEPTH, .max_send_sge = 1,
+			 .max_inline_data = INLINE_WANTED },
+	};
+
+	if (rdma_create_qp(conn->id, endpoint_pd(c->endpoint), &attr) == 0) {
+		conn->rc.max_inline = attr.cap.max_inline_data;
+		return 0;
+	}
+	/* A device that has less inline room than asked for refuses the whole QP (E810). */
+	attr.cap = (struct ibv_qp_cap){ .max_send_wr = TX_DEPTH, .max_send_sge = 1 };
+	return rdma_create_qp(conn->id, endpoint_pd(c->endpoint), &attr) ? -errno : 0;
+}
+
+int conn_make_qp(struct control *c, struct conn *conn)
+{
+	uint32_t more = 0;
+	int r;
+
+	r = endpoint_receives(c->endpoint, c->n_active + c->n_passive + 1, &more);
+	if (more)
+		command(c, &(struct rail_cmd){ .type = RAIL_RECEIVES, .value = more });
+	if (r < 0)
+		return r;
+	if (more && c->limit_rearm_ns == TIMER_NEVER)
+		c->limit_rearm_ns = c->p.now_ns() + NSEC_PER_SEC;
+	r = endpoint_take_memory(c->endpoint, &conn->rc.mem);
+	if (r < 0)
+		return r;
+	conn->has_memory = true;
+	r = create_qp(c, conn);
+	if (r < 0)
+		return r;
+	conn->rc.qp = conn->id->qp;
+	conn->rc.qpn = conn->rc.qp->qp_num;
+	conn->phase = CONN_LIVE;
+	count_qp(c, conn, 1);
+	command_conn(c, RAIL_ATTACH, conn, 0);
+	return 0;
+}
+
+void conn_established(struct control *c, struct conn *conn)
+{
+	struct ibv_qp_attr attr = { .min_rnr_timer = MIN_RNR_TIMER };
+
+	(void)c;
+	conn->established = true;
+	/* Legal in RTS; a driver that refuses keeps 655 ms, which only costs time. */
+	ibv_modify_qp(conn->rc.qp, &attr, IBV_QP_MIN_RNR_TIMER);
+}
+
+void conn_send_hello(struct control *c, struct conn *conn, enum wire_type type)
+{
+	struct wire_hello h = {
+		.instance = c->cfg.instance,
+		.rx_size = endpoint_rx(c->endpoint)->size,
+	};
+
+	name_copy(h.host, sizeof(h.host), c->cfg.host);
+	name_copy(h.rail, sizeof(h.rail), c->rails[conn->rail].fact.name);
+	if (conn->session) {
+		name_copy(h.peer_rail, sizeof(h.peer_rail), conn->session->wish.peer_rail);
+		name_copy(h.class_name, sizeof(h.class_name),
+			  c->cfg.classes[conn->session->wish.class_index].name);
+	}
+	endpoint_pattern(c->endpoint, &h.pattern);
+	conn->rc.hello_out_len = (uint32_t)wire_put_hello(type, &h, conn->rc.hello_out,
+							  sizeof(conn->rc.hello_out));
+	command_conn(c, RAIL_SEND_HELLO, conn, 0);
+}
+
+/* --- the end --- */
+
+static void to_error(struct control *c, struct conn *conn)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	/* By hand, for rdma_disconnect() does it in some states only; at DISCONNECTED the passive
+	 * QP is still RTS. Then the DREQ, so that the peer learns of it. */
+	ibv_modify_qp(conn->rc.qp, &attr, IBV_QP_STATE);
+	rdma_disconnect(conn->id);
+	conn->phase = CONN_MARKING;
+	command_conn(c, RAIL_MARK, conn, 0);
+	timer_heap_set(c->timers, &conn->timer.node, c->p.now_ns() + MARKER_NS);
+}
+
+void conn_drain(struct control *c, struct conn *conn, uint32_t value, bool goodbye)
+{
+	struct session *s = conn->session;
+
+	if (conn->phase == CONN_OPENING) {
+		conn_destroy(c, conn);
+		if (s)
+			session_conn_gone(c, s);
+		return;
+	}
+	if (conn->phase != CONN_LIVE)
+		return;
+	command_conn(c, RAIL_DRAIN, conn, value);
+	if (goodbye && conn->established) {
+		conn->phase = CONN_GOODBYE;
+		command_conn(c, RAIL_GOODBYE, conn, 0);
+		timer_heap_set(c->timers, &conn->timer.node, c->p.now_ns() + GOODBYE_NS);
+		return;
+	}
+	to_error(c, conn);
+}
+
+static void finish(struct control *c, struct conn *conn, enum drain_outcome outcome)
+{
+	timer_heap_set(c->timers, &conn->timer.node, TIMER_NEVER);
+	conn->phase = CONN_FORGETTING;
+	tell_drain(c, conn, outcome);
+	command_conn(c, RAIL_FORGET, conn, 0);
+}
+
+static void marker_flushed(struct control *c, struct conn *conn)
+{
+	if (conn->phase != CONN_MARKING)
+		return;
+	conn->phase = CONN_LAST_WQE;
+	timer_heap_set(c->timers, &conn->timer.node, c->p.now_ns() + LAST_WQE_NS);
+	async_drain(c); /* it may be there already, unread */
+	if (conn->last_wqe && conn->phase == CONN_LAST_WQE)
+		finish(c, conn, DRAIN_LAST_WQE);
+}
+
+static void attempt_timed_out(struct control *c, struct conn *conn)
+{
+	if (conn->session)
+		session_connect_failed(c, conn->session, CONNECT_TIMEOUT, 0,
+				       conn->established ? "no hello from the peer in time" :
+							   "no answer to the connection request");
+	else
+		conn_drain(c, conn, ABORT_FLUSHED, false);
+}
+
+void conn_timer(struct control *c, struct conn *conn)
+{
+	switch (conn->phase) {
+	case CONN_OPENING:
+	case CONN_LIVE:
+		attempt_timed_out(c, conn);
+		break;
+	case CONN_GOODBYE:
+		to_error(c, conn);
+		break;
+	case CONN_MARKING:
+		finish(c, conn, DRAIN_TIMEOUT);
+		break;
+	case CONN_LAST_WQE:
+		async_drain(c);
+		if (conn->phase == CONN_LAST_WQE)
+			finish(c, conn, conn->last_wqe ? DRAIN_LAST_WQE : DRAIN_MARKER);
+		break;
+	case CONN_FORGETTING:
+		break;
+	}
+}
+
+struct conn *conn_by_qpn(struct control *c, uint32_t qpn)
+{
+	for (struct conn *conn = c->conns; conn; conn = conn->next)
+		if (conn->rc.qp && conn->rc.qpn == qpn)
+			return conn;
+	return NULL;
+}
+
+/* May come several times, never, or late: only the first one during a drain matters. */
+void conn_last_wqe(struct control *c, uint32_t qpn)
+{
+	struct conn *conn = conn_by_qpn(c, qpn);
+
+	if (!conn)
+		return;
+	conn->last_wqe = true;
+	if (conn->phase == CONN_LAST_WQE)
+		finish(c, conn, DRAIN_LAST_WQE);
+}
+
+/* --- what the rail noticed --- */
+
+/* value as in RAIL_DRAIN for the probe whose completion had this status. */
+static uint32_t value_of_status(uint32_t status)
+{
+	switch (status) {
+	case IBV_WC_RETRY_EXC_ERR:
+		return FAIL_BASE + FAIL_RETRY_EXCEEDED;
+	case IBV_WC_RNR_RETRY_EXC_ERR:
+		return FAIL_BASE + FAIL_RNR_RETRY_EXCEEDED;
+	case IBV_WC_REM_ACCESS_ERR:
+	case IBV_WC_REM_INV_REQ_ERR:
+		return FAIL_BASE + FAIL_REMOTE_ACCESS;
+	case IBV_WC_REM_OP_ERR:
+	case IBV_WC_REM_ABORT_ERR:
+		return FAIL_BASE + FAIL_REMOTE_OPERATION;
+	case IBV_WC_LOC_LEN_ERR:
+	case IBV_WC_LOC_QP_OP_ERR:
+	case IBV_WC_LOC_PROT_ERR:
+	case IBV_WC_LOC_ACCESS_ERR:
+		return FAIL_BASE + FAIL_LOCAL_QP_ERROR;
+	case IBV_WC_WR_FLUSH_ERR:
+		return ABORT_FLUSHED;
+	default:
+		return FAIL_BASE + FAIL_OTHER;
+	}
+}
+
+static void failed(struct control *c, struct conn *conn, const struct rail_note *n)
+{
+	struct session *s = conn->session;
+	const char *text = ibv_wc_status_str(n->status);
+	uint32_t value = value_of_status(n->status);
+
+	if (conn->phase != CONN_LIVE)
+		return;
+	if (!s) {
+		conn_drain(c, conn, ABORT_FLUSHED, false);
+		return;
+	}
+	if (s->pub.state != SESSION_UP) {
+		session_connect_failed(c, s, CONNECT_HELLO, (int)n->status, text);
+		return;
+	}
+	if (rails_port_down_now(c, conn->rail, s->pub.local_gid))
+		value = ABORT_LOCAL_PORT_DOWN;
+	session_broken(c, s, (int)n->status, n->vendor_err, n->op, text, value);
+}
+
+void conn_disconnected(struct control *c, struct conn *conn, const char *text)
+{
+	struct session *s = conn->session;
+
+	if (conn->phase != CONN_LIVE)
+		return;
+	if (!s)
+		conn_drain(c, conn, ABORT_FLUSHED, false);
+	else if (s->pub.state == SESSION_UP)
+		session_broken(c, s, IBV_WC_WR_FLUSH_ERR, 0, OP_SEND, text, ABORT_FLUSHED);
+	else
+		session_connect_failed(c, s, CONNECT_OTHER, 0, text);
+}
+
+static void goodbye(struct control *c, struct conn *conn)
+{
+	struct session *s = conn->session;
+
+	if (conn->phase != CONN_LIVE)
+		return;
+	if (s && s->pub.state == SESSION_UP)
+		session_broken(c, s, IBV_WC_SUCCESS, 0, OP_SEND, "peer said goodbye",
+			       ABORT_PEER_LEAVING);
+	else if (!s)
+		conn_drain(c, conn, ABORT_PEER_LEAVING, false);
+}
+
+static void forgotten(struct control *c, struct conn *conn)
+{
+	struct session *s = conn->session;
+
+	conn_destroy(c, conn);
+	if (s)
+		session_conn_gone(c, s);
+}
+
+void conn_note(struct control *c, const struct rail_note *n)
+{
+	struct conn *conn = n->conn->owner;
+
+	switch (n->type) {
+	case NOTE_HELLO:
+		if (conn->rc.role == CONN_ACTIVE)
+			active_hello(c, conn);
+		else
+			passive_hello(c, conn);
+		break;
+	case NOTE_FAILED:
+		failed(c, conn, n);
+		break;
+	case NOTE_GOODBYE:
+		goodbye(c, conn);
+		break;
+	case NOTE_GOODBYE_SENT:
+		if (conn->phase == CONN_GOODBYE)
+			to_error(c, conn);
+		break;
+	case NOTE_MARKER:
+		marker_flushed(c, conn);
+		break;
+	case NOTE_FORGOTTEN:
+		forgotten(c, conn);
+		break;
+	case NOTE_REMOVED:
+	case NOTE_ATTENTION:
+	case NOTE_CQ_ERROR:
+		break; /* not a connection's: see control.c */
+	}
+}
+
+void conn_qp_event(struct control *c, uint32_t qpn, const char *text)
+{
+	struct conn *conn = conn_by_qpn(c, qpn);
+
+	if (conn)
+		conn_disconnected(c, conn, text);
+}

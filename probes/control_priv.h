@@ -1,0 +1,205 @@
+/* Inside of control: shared by control*.c only. One file a noun: control.c (loop and wishes),
+ * control_rails.c, control_session.c, control_conn.c, control_active.c, control_passive.c,
+ * control_async.c, control_tell.c. */
+#pragma once
+#include <rdma/rdma_cma.h>
+#include "core/clock.h"
+#include "probes/control.h"
+#include "probes/endpoint.h"
+#include "probes/rail.h"
+#include "probes/rail_select.h"
+#include "probes/session_fsm.h"
+#include "probes/timer_heap.h"
+
+#define ATTEMPT_NS (8 * NSEC_PER_SEC)	/* a connect attempt, all steps; the CM's own is 100 s */
+#define RESOLVE_MS 2000			/* each of address and route */
+#define GOODBYE_NS (200 * NSEC_PER_MSEC)
+#define MARKER_NS (1 * NSEC_PER_SEC)	/* for the marker's flush */
+#define LAST_WQE_NS (100 * NSEC_PER_MSEC) /* for the event, after the marker's flush */
+#define STOP_NS (2 * NSEC_PER_SEC)	/* for all drains at a stop */
+#define BACKOFF_BASE_NS (500 * NSEC_PER_MSEC)
+#define BACKOFF_CAP_NS (10 * NSEC_PER_SEC)
+#define BACKOFF_FLOOR_NS (20 * NSEC_PER_MSEC)
+#define RESCAN_NS (5 * NSEC_PER_SEC)	/* safety net under the events */
+#define GID_SETTLE_NS (100 * NSEC_PER_MSEC) /* bursts of GID_CHANGE become one scan */
+#define LISTEN_BACKLOG 1024
+#define MIN_RNR_TIMER 12 /* 0.64 ms; rdma_cm leaves 0, which is 655 ms */
+#define RNR_RETRY 3	 /* finite: 7 is for ever */
+
+enum conn_phase {
+	CONN_OPENING,	  /* no QP yet */
+	CONN_LIVE,	  /* QP exists and is the rail's too */
+	CONN_GOODBYE,	  /* our last message is on its way */
+	CONN_MARKING,	  /* QP in error, waiting for the marker's flush */
+	CONN_LAST_WQE,	  /* flushed, waiting for the event */
+	CONN_FORGETTING,  /* the rail lets go of it */
+};
+
+/* What an rdma_cm_id's context points to: a conn or a listener. */
+enum cm_kind { CM_CONN, CM_LISTENER };
+struct cm_owner {
+	enum cm_kind kind;
+};
+
+/* Names a passive session; a new connection with the same key replaces the old. */
+struct passive_key {
+	uint64_t host, rail, peer_rail;
+	uint32_t class_hash;
+	uint32_t path;
+};
+
+struct session;
+struct conn;
+
+/* One node of control.timers; exactly one of the two owners is set. */
+struct control_timer {
+	struct timer_node node; /* first */
+	struct session *session;
+	struct conn *conn;
+};
+
+struct conn {
+	struct cm_owner owner; /* first: see cm_owner */
+	struct conn *next, **link;
+	struct rail_conn rc; /* lent to the rail between ATTACH and FORGOTTEN */
+	enum conn_phase phase;
+	struct rdma_cm_id *id;
+	uint32_t rail; /* index */
+	bool has_memory, established, last_wqe, welcomed;
+	struct control_timer timer;
+	struct session *session; /* active; NULL once the session let go */
+	/* passive */
+	struct passive_key key;
+	uint64_t instance;
+	struct in6_addr peer;
+};
+
+struct session {
+	struct wish_session wish;
+	struct rail_session rs; /* lent to the rail between ADD and REMOVED */
+	struct session_conn pub; /* what the table shows */
+	struct conn *conn;	 /* NULL: none */
+	struct control_timer timer; /* retry */
+	struct session *queue_next;
+	bool queued, connecting; /* waits for its turn; counted in control.connecting */
+	bool stale_retried, removing, gone_from_rail;
+	unsigned attempt; /* for the back-off */
+};
+
+struct listener {
+	struct cm_owner owner;
+	struct rdma_cm_id *id; /* NULL: to be tried again */
+	struct in6_addr address;
+	uint32_t rail; /* index */
+	uint64_t retry_ns;
+	unsigned attempt;
+};
+
+struct control_rail {
+	struct rail_fact fact;
+	struct in6_addr source;
+	uint32_t n_listeners;
+	struct listener *listener[RAIL_ADDRESS_MAX];
+	struct rail_totals totals;
+};
+
+struct control {
+	struct control_params p;
+	struct worker_config cfg;
+	struct endpoint *endpoint;
+	struct rdma_event_channel *channel; /* NULL: not there yet */
+	struct timer_heap *timers; /* of sessions and conns */
+	struct control_rail rails[RAIL_MAX];
+	uint32_t n_rails;
+	struct device_scan *scan;
+	struct rail_pick *picks;
+	struct session **sessions; /* by row */
+	uint32_t n_rows;
+	struct conn *conns;
+	uint32_t n_active, n_passive; /* QPs */
+	struct session *queue, **queue_tail; /* those that wait to connect */
+	uint32_t connecting;
+	struct in6_addr *accept;
+	uint32_t n_accept;
+	uint64_t rescan_ns, open_retry_ns, stop_ns, limit_rearm_ns; /* TIMER_NEVER: not due */
+	char device_reason[FACT_TEXT];
+	bool stopping, main_gone, device_gone;
+	int exit_code; /* >= 0: end now */
+};
+
+/* control_tell.c: facts to main and the table */
+void tell_rail(struct control *c, uint32_t rail);
+void tell_session(struct control *c, struct session *s, enum session_state old);
+void tell_removed(struct control *c, const struct session *s);
+void tell_attention(struct control *c, const struct session *s);
+void tell_async(struct control *c, unsigned event, uint32_t port);
+void tell_drain(struct control *c, const struct conn *conn, enum drain_outcome outcome);
+void tell_device(struct control *c, const char *text); /* only when it changed */
+void tell_duplicate(struct control *c, const struct conn *conn, const char *text);
+void tell_simple(struct control *c, enum fact_type type);
+void publish_session(struct control *c, struct session *s);
+void publish_qps(struct control *c);
+/* Never lost: waits for the rail to make room. */
+void command(struct control *c, const struct rail_cmd *cmd);
+void command_conn(struct control *c, enum rail_cmd_type type, struct conn *conn, uint32_t value);
+
+/* control_rails.c */
+void rails_rescan(struct control *c);
+void rails_rescan_soon(struct control *c, uint64_t in_ns);
+void rails_listen_retry(struct control *c, uint64_t now);
+uint64_t rails_next_retry(const struct control *c);
+void rails_close(struct control *c);
+/* Ask the port and the GID table now: whether a failure of a connection on this rail is our own
+ * port's doing. */
+bool rails_port_down_now(struct control *c, uint32_t rail, const uint8_t gid[16]);
+
+/* control_session.c */
+void session_add(struct control *c, const struct wish_session *w);
+void session_remove(struct control *c, const struct wish_session *w);
+void session_enter_state(struct control *c, struct session *s, enum session_event event,
+			 const char *why);
+void session_queue(struct control *c, struct session *s);
+void session_start_queued(struct control *c);
+void session_timer(struct control *c, struct session *s);
+/* The attempt failed; code is a CM status or errno. */
+void session_connect_failed(struct control *c, struct session *s, enum connect_failure failure,
+			    int code, const char *text);
+/* A connection that was up broke; value as in RAIL_DRAIN. */
+void session_broken(struct control *c, struct session *s, int wc_status, uint32_t vendor_err,
+		    uint32_t op, const char *text, uint32_t value);
+void session_conn_gone(struct control *c, struct session *s);
+void session_maybe_free(struct control *c, struct session *s);
+/* Peers at this address are alive: end their back-off. */
+void sessions_wake_peer(struct control *c, const struct in6_addr *peer);
+void sessions_wake_rail(struct control *c, uint32_t rail);
+/* After a scan: sessions whose local GID is gone are torn down. */
+void sessions_check_gids(struct control *c);
+/* Begin to book what is due on a rail whose sessions cannot even try. */
+void sessions_start_booking(struct control *c, uint32_t rail);
+
+/* control_active.c */
+int active_start(struct control *c, struct session *s);
+void active_event(struct control *c, struct conn *conn, const struct rdma_cm_event *ev);
+void active_hello(struct control *c, struct conn *conn);
+
+/* control_passive.c */
+void passive_request(struct control *c, struct listener *l, const struct rdma_cm_event *ev);
+void passive_event(struct control *c, struct conn *conn, const struct rdma_cm_event *ev);
+void passive_hello(struct control *c, struct conn *conn);
+
+/* control_conn.c */
+struct conn *conn_new(struct control *c, enum conn_role role, uint32_t rail);
+int conn_make_qp(struct control *c, struct conn *conn); /* 0 or -errno; attaches to the rail */
+void conn_established(struct control *c, struct conn *conn);
+void conn_send_hello(struct control *c, struct conn *conn, enum wire_type type);
+/* End it, whatever phase it is in; value as in RAIL_DRAIN. */
+void conn_drain(struct control *c, struct conn *conn, uint32_t value, bool goodbye);
+void conn_timer(struct control *c, struct conn *conn);
+void conn_note(struct control *c, const struct rail_note *n);
+void conn_last_wqe(struct control *c, uint32_t qpn);
+void conn_qp_event(struct control *c, uint32_t qpn, const char *text);
+struct conn *conn_by_qpn(struct control *c, uint32_t qpn);
+void conn_disconnected(struct control *c, struct conn *conn, const char *text);
+
+/* control_async.c: read both async fds to EAGAIN: copy, ack, then act. */
+void async_drain(struct control *c);

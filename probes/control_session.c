@@ -1,0 +1,319 @@
+/* The sessions that we open: their states, their turn to connect, their back-off. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/hash.h"
+#include "core/names.h"
+#include "probes/backoff.h"
+#include "probes/control_priv.h"
+#include "probes/table.h"
+
+static void arm(struct control *c, struct session *s, uint64_t at)
+{
+	timer_heap_set(c->timers, &s->timer.node, at);
+}
+
+/* The same for the same names, whatever process or reload it is: the schedule's phase. */
+static uint64_t key_hash(struct control *c, const struct wish_session *w)
+{
+	uint64_t h = hash_str(w->peer);
+
+	h = h * 31 + hash_str(c->cfg.host);
+	h = h * 31 + hash_str(c->rails[w->rail].fact.name);
+	h = h * 31 + hash_str(w->peer_rail);
+	return h * 31 + hash_str(c->cfg.classes[w->class_index].name);
+}
+
+void session_add(struct control *c, const struct wish_session *w)
+{
+	struct session *s;
+
+	if (w->row >= c->n_rows || c->sessions[w->row] || w->rail >= c->n_rails ||
+	    w->class_index >= c->cfg.n_classes)
+		return; /* main looks at the table: a row that stays free is added again */
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return;
+	s->wish = *w;
+	s->timer.session = s;
+	s->pub.session_id = w->id;
+	s->pub.state = SESSION_IDLE;
+	s->pub.since_wall_ns = c->p.wall_ns();
+	s->pub.error.connect_failure = -1;
+	s->rs.id = w->id;
+	s->rs.row = w->row;
+	s->rs.rail_index = w->rail;
+	s->rs.class_index = w->class_index;
+	s->rs.key_hash = key_hash(c, w);
+	c->sessions[w->row] = s;
+	publish_session(c, s);
+	command(c, &(struct rail_cmd){ .type = RAIL_ADD, .session = &s->rs });
+	if (!c->rails[w->rail].fact.up)
+		command(c, &(struct rail_cmd){ .type = RAIL_START, .session = &s->rs });
+	session_queue(c, s);
+}
+
+void session_maybe_free(struct control *c, struct session *s)
+{
+	if (!s->removing || s->conn || !s->gone_from_rail)
+		return;
+	arm(c, s, TIMER_NEVER);
+	tell_removed(c, s);
+	c->sessions[s->wish.row] = NULL;
+	free(s);
+}
+
+static void unqueue(struct control *c, struct session *s)
+{
+	struct session **at = &c->queue;
+
+	if (!s->queued)
+		return;
+	while (*at != s)
+		at = &(*at)->queue_next;
+	*at = s->queue_next;
+	if (!*at)
+		c->queue_tail = at;
+	s->queued = false;
+}
+
+static void end_turn(struct control *c, struct session *s)
+{
+	if (s->connecting)
+		c->connecting--;
+	s->connecting = false;
+}
+
+void session_remove(struct control *c, const struct wish_session *w)
+{
+	struct session *s = w->row < c->n_rows ? c->sessions[w->row] : NULL;
+
+	if (!s || s->wish.id != w->id || s->removing)
+		return;
+	s->removing = true;
+	unqueue(c, s);
+	end_turn(c, s);
+	arm(c, s, TIMER_NEVER);
+	if (s->conn)
+		conn_drain(c, s->conn, w->reason, false);
+	command(c, &(struct rail_cmd){ .type = RAIL_REMOVE, .session = &s->rs,
+				       .value = w->reason });
+}
+
+void session_queue(struct control *c, struct session *s)
+{
+	if (s->queued || c->stopping)
+		return;
+	s->queued = true;
+	s->queue_next = NULL;
+	*c->queue_tail = s;
+	c->queue_tail = &s->queue_next;
+}
+
+static uint64_t retry_delay(struct control *c, struct session *s)
+{
+	/* A peer that came back from a crash knows our old QP: the CM on its side has just dropped
+	 * it, so one retry at once succeeds (core/cm.c, stale connection). */
+	if (s->pub.error.connect_failure == CONNECT_STALE && !s->stale_retried) {
+		s->stale_retried = true;
+		return 0;
+	}
+	return backoff_ns(s->attempt++, BACKOFF_BASE_NS, BACKOFF_CAP_NS, BACKOFF_FLOOR_NS,
+			  c->p.random());
+}
+
+static void forget_connection(struct session_conn *pub)
+{
+	pub->qpn = pub->remote_qpn = pub->udp_source_port = pub->gid_index = 0;
+}
+
+static void enter_actions(struct control *c, struct session *s)
+{
+	switch ((enum session_state)s->pub.state) {
+	case SESSION_IDLE:
+		session_queue(c, s);
+		break;
+	case SESSION_RESOLVING:
+	case SESSION_CONNECTING:
+	case SESSION_DISABLED:
+		break;
+	case SESSION_UP:
+		end_turn(c, s);
+		s->attempt = 0;
+		s->stale_retried = false;
+		s->pub.attempts_in_row = 0;
+		break;
+	case SESSION_DRAINING:
+		end_turn(c, s);
+		break;
+	case SESSION_BACKOFF:
+		end_turn(c, s);
+		forget_connection(&s->pub);
+		if (!s->removing && !c->stopping)
+			arm(c, s, c->p.now_ns() + retry_delay(c, s));
+		break;
+	}
+}
+
+void session_enter_state(struct control *c, struct session *s, enum session_event event,
+			 const char *why)
+{
+	enum session_state old = s->pub.state, new = session_next_state(old, event);
+
+	if (new == old)
+		return;
+	s->pub.state = new;
+	s->pub.since_wall_ns = c->p.wall_ns();
+	if (why[0])
+		name_copy(s->pub.reason, sizeof(s->pub.reason), why);
+	else if (new == SESSION_UP)
+		s->pub.reason[0] = '\0';
+	enter_actions(c, s);
+	tell_session(c, s, old);
+}
+
+static void start(struct control *c, struct session *s)
+{
+	struct control_rail *r = &c->rails[s->wish.rail];
+	int err;
+
+	s->connecting = true;
+	c->connecting++;
+	s->pub.attempts_in_row++;
+	r->totals.attempts++;
+	table_put_rail_totals(c->p.table, s->wish.rail, &r->totals);
+	session_enter_state(c, s, SEV_START, "");
+	err = active_start(c, s);
+	if (err < 0)
+		session_connect_failed(c, s, err == -ENOMEM ? CONNECT_NO_RESOURCES : CONNECT_RESOLVE,
+				       -err, strerror(-err));
+}
+
+void session_start_queued(struct control *c)
+{
+	struct session **at = &c->queue;
+
+	while (*at && c->connecting < c->cfg.connects && !c->stopping) {
+		struct session *s = *at;
+
+		if (s->conn || !c->rails[s->wish.rail].fact.up || !endpoint_verbs(c->endpoint)) {
+			at = &s->queue_next;
+			continue;
+		}
+		*at = s->queue_next;
+		if (!*at)
+			c->queue_tail = at;
+		s->queued = false;
+		start(c, s);
+	}
+}
+
+void session_timer(struct control *c, struct session *s)
+{
+	arm(c, s, TIMER_NEVER);
+	session_enter_state(c, s, SEV_RETRY, "");
+}
+
+static void note_error(struct control *c, struct session *s, int failure, int code,
+		       uint32_t vendor_err, uint32_t op, const char *text)
+{
+	s->pub.error = (struct session_error){
+		.wall_ns = c->p.wall_ns(),
+		.connect_failure = failure,
+		.code = code,
+		.vendor_err = vendor_err,
+		.op = op,
+	};
+	name_copy(s->pub.error.text, sizeof(s->pub.error.text), text);
+}
+
+void session_connect_failed(struct control *c, struct session *s, enum connect_failure failure,
+			    int code, const char *text)
+{
+	struct control_rail *r = &c->rails[s->wish.rail];
+	bool has_qp = s->conn && s->conn->phase != CONN_OPENING;
+
+	r->totals.failures[failure]++;
+	table_put_rail_totals(c->p.table, s->wish.rail, &r->totals);
+	note_error(c, s, failure, code, 0, 0, text);
+	command(c, &(struct rail_cmd){ .type = RAIL_START, .session = &s->rs });
+	session_enter_state(c, s, has_qp ? SEV_BROKEN : SEV_REFUSED, text);
+	if (s->conn)
+		conn_drain(c, s->conn, ABORT_FLUSHED, false);
+}
+
+void session_broken(struct control *c, struct session *s, int wc_status, uint32_t vendor_err,
+		    uint32_t op, const char *text, uint32_t value)
+{
+	note_error(c, s, -1, wc_status, vendor_err, op, text);
+	session_enter_state(c, s, SEV_BROKEN, text);
+	conn_drain(c, s->conn, value, false);
+}
+
+void session_conn_gone(struct control *c, struct session *s)
+{
+	s->conn = NULL;
+	session_enter_state(c, s, SEV_DRAINED, "");
+	session_maybe_free(c, s);
+}
+
+static void wake(struct control *c, struct session *s)
+{
+	if (s->pub.state != SESSION_BACKOFF || s->removing)
+		return;
+	s->attempt = 0;
+	arm(c, s, c->p.now_ns());
+}
+
+static bool at_address(const struct session *s, const struct in6_addr *peer)
+{
+	if (s->wish.address.sa.sa_family == AF_INET)
+		return IN6_IS_ADDR_V4MAPPED(peer) &&
+		       !memcmp(&peer->s6_addr[12], &s->wish.address.in.sin_addr, 4);
+	return !memcmp(peer, &s->wish.address.in6.sin6_addr, sizeof(*peer));
+}
+
+void sessions_wake_peer(struct control *c, const struct in6_addr *peer)
+{
+	for (uint32_t i = 0; i < c->n_rows; i++)
+		if (c->sessions[i] && at_address(c->sessions[i], peer))
+			wake(c, c->sessions[i]);
+}
+
+void sessions_wake_rail(struct control *c, uint32_t rail)
+{
+	for (uint32_t i = 0; i < c->n_rows; i++)
+		if (c->sessions[i] && c->sessions[i]->wish.rail == rail)
+			wake(c, c->sessions[i]);
+}
+
+void sessions_start_booking(struct control *c, uint32_t rail)
+{
+	for (uint32_t i = 0; i < c->n_rows; i++)
+		if (c->sessions[i] && c->sessions[i]->wish.rail == rail &&
+		    !c->sessions[i]->removing)
+			command(c, &(struct rail_cmd){ .type = RAIL_START,
+						       .session = &c->sessions[i]->rs });
+}
+
+static bool gid_still_there(const struct control *c, const uint8_t gid[16])
+{
+	for (uint32_t i = 0; i < c->scan->n_addresses; i++)
+		if (!memcmp(c->scan->addresses[i].gid, gid, 16))
+			return true;
+	return false;
+}
+
+void sessions_check_gids(struct control *c)
+{
+	for (uint32_t i = 0; i < c->n_rows; i++) {
+		struct session *s = c->sessions[i];
+
+		if (s && s->conn && s->pub.state == SESSION_UP &&
+		    !gid_still_there(c, s->pub.local_gid))
+			session_broken(c, s, IBV_WC_WR_FLUSH_ERR, 0, OP_SEND,
+				       "the local address is gone", ABORT_LOCAL_PORT_DOWN);
+	}
+}

@@ -1,0 +1,129 @@
+/* What control tells: facts to main, cells of the table, commands to the rail. */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/names.h"
+#include "probes/control_priv.h"
+#include "probes/spsc.h"
+#include "probes/table.h"
+
+/* A full queue costs the hint only: the table is the truth. */
+static void tell(struct control *c, const struct fact *f)
+{
+	int r = fact_send(c->p.socket_fd, f);
+
+	if (r == -EPIPE || r == -ECONNRESET)
+		c->main_gone = true;
+}
+
+void tell_simple(struct control *c, enum fact_type type)
+{
+	tell(c, &(struct fact){ .type = type });
+}
+
+void tell_rail(struct control *c, uint32_t rail)
+{
+	struct control_rail *r = &c->rails[rail];
+	struct fact f = { .type = FACT_RAIL, .rail = rail, .number = c->n_rails };
+
+	f.rail_fact = r->fact;
+	table_put_rail(c->p.table, rail, &r->fact);
+	table_put_rail_totals(c->p.table, rail, &r->totals);
+	tell(c, &f);
+}
+
+void publish_session(struct control *c, struct session *s)
+{
+	table_put_conn(c->p.table, s->wish.row, &s->pub);
+}
+
+void publish_qps(struct control *c)
+{
+	table_put_qps(c->p.table, c->n_active, c->n_passive);
+}
+
+void tell_session(struct control *c, struct session *s, enum session_state old)
+{
+	struct fact f = {
+		.type = FACT_SESSION,
+		.rail = s->wish.rail,
+		.row = s->wish.row,
+		.session_id = s->wish.id,
+		.number = s->pub.state,
+		.old = old,
+		.conn = s->pub,
+	};
+
+	publish_session(c, s);
+	name_copy(f.text, sizeof(f.text), s->pub.reason);
+	tell(c, &f);
+}
+
+void tell_removed(struct control *c, const struct session *s)
+{
+	tell(c, &(struct fact){ .type = FACT_REMOVED,
+				.rail = s->wish.rail,
+				.row = s->wish.row,
+				.session_id = s->wish.id });
+}
+
+void tell_attention(struct control *c, const struct session *s)
+{
+	tell(c, &(struct fact){ .type = FACT_ATTENTION,
+				.rail = s->wish.rail,
+				.row = s->wish.row,
+				.session_id = s->wish.id });
+}
+
+void tell_async(struct control *c, unsigned event, uint32_t port)
+{
+	table_count_async(c->p.table, port, event);
+	tell(c, &(struct fact){ .type = FACT_ASYNC, .number = event, .port = port });
+}
+
+void tell_drain(struct control *c, const struct conn *conn, enum drain_outcome outcome)
+{
+	struct control_rail *r = &c->rails[conn->rail];
+	struct fact f = { .type = FACT_DRAIN, .rail = conn->rail, .number = outcome };
+
+	r->totals.drains[outcome]++;
+	table_put_rail_totals(c->p.table, conn->rail, &r->totals);
+	if (conn->session)
+		f.session_id = conn->session->wish.id;
+	snprintf(f.text, sizeof(f.text), "%s QP %u drained: %s",
+		 conn->rc.role == CONN_ACTIVE ? "active" : "passive", conn->rc.qpn,
+		 drain_outcome_name(outcome));
+	tell(c, &f);
+}
+
+void tell_device(struct control *c, const char *text)
+{
+	struct fact f = { .type = FACT_DEVICE };
+
+	if (!strcmp(text, c->device_reason))
+		return;
+	name_copy(c->device_reason, sizeof(c->device_reason), text);
+	name_copy(f.text, sizeof(f.text), text);
+	tell(c, &f);
+}
+
+void tell_duplicate(struct control *c, const struct conn *conn, const char *text)
+{
+	struct fact f = { .type = FACT_DUPLICATE, .rail = conn->rail };
+
+	name_copy(f.text, sizeof(f.text), text);
+	tell(c, &f);
+}
+
+void command(struct control *c, const struct rail_cmd *cmd)
+{
+	while (!spsc_push(c->p.commands, cmd))
+		sched_yield();
+}
+
+void command_conn(struct control *c, enum rail_cmd_type type, struct conn *conn, uint32_t value)
+{
+	command(c, &(struct rail_cmd){ .type = type, .conn = &conn->rc, .value = value });
+}

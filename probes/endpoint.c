@@ -1,0 +1,346 @@
+#include "probes/endpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define RX_SIZE_MIN 512	 /* a HELLO fits */
+#define RX_CHUNK 64	 /* receive buffers registered at once */
+#define RX_MARGIN 64	 /* HELLOs and goodbyes of all */
+#define MEMORY_CHUNK 16	 /* connections' memory registered at once */
+#define CHUNKS_MAX 1024
+
+struct chunk {
+	uint8_t *memory;
+	struct ibv_mr *mr;
+};
+
+struct endpoint {
+	struct endpoint_limits limits;
+	struct ibv_context *own, *verbs;
+	struct ibv_device_attr attr;
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq;
+	struct ibv_srq *srq;
+	uint8_t *pattern;
+	struct ibv_mr *pattern_mr;
+	struct rx_buffers rx;
+	uint32_t rx_ready;
+	struct chunk chunk[CHUNKS_MAX]; /* all registered memory, for the end */
+	uint32_t n_chunks;
+	struct conn_memory *free_memory;
+	uint32_t n_free, memory_cap;
+};
+
+void endpoint_error_text(const char *what, int err, char *out, size_t len)
+{
+	struct rlimit rl;
+
+	if (err == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &rl) == 0 && rl.rlim_cur != RLIM_INFINITY)
+		snprintf(out, len,
+			 "%s: %s; RLIMIT_MEMLOCK is %llu KiB: raise LimitMEMLOCK= in the unit",
+			 what, strerror(err), (unsigned long long)rl.rlim_cur / 1024);
+	else if (err == EACCES || err == EPERM)
+		snprintf(out, len,
+			 "%s: %s; the service's user must be able to open /dev/infiniband/* "
+			 "(group rdma, or DeviceAllow= in the unit)",
+			 what, strerror(err));
+	else
+		snprintf(out, len, "%s: %s", what, strerror(err));
+}
+
+static uint32_t max_u32(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint32_t min_u32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+struct endpoint *endpoint_new(const struct endpoint_limits *l)
+{
+	struct endpoint *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return NULL;
+	e->limits = *l;
+	e->rx.capacity = ECHO_BOUND * l->qps + RX_MARGIN;
+	e->rx.size = max_u32(RX_SIZE_MIN, l->send_size);
+	e->memory_cap = l->qps + MEMORY_CHUNK;
+	e->rx.address = calloc(e->rx.capacity, sizeof(*e->rx.address));
+	e->rx.lkey = calloc(e->rx.capacity, sizeof(*e->rx.lkey));
+	e->free_memory = calloc(e->memory_cap, sizeof(*e->free_memory));
+	if (!e->rx.address || !e->rx.lkey || !e->free_memory) {
+		endpoint_free(e);
+		errno = ENOMEM;
+		return NULL;
+	}
+	return e;
+}
+
+static void set_nonblock(int fd)
+{
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
+int endpoint_open_device(struct endpoint *e, const char *device, char *err, size_t errlen)
+{
+	struct ibv_device **list;
+	char what[128];
+	int n, r = ENODEV;
+
+	list = ibv_get_device_list(&n);
+	if (!list) {
+		r = errno;
+		endpoint_error_text("RDMA devices cannot be listed", r, err, errlen);
+		return -r;
+	}
+	for (int i = 0; list[i]; i++) {
+		if (strcmp(ibv_get_device_name(list[i]), device))
+			continue;
+		errno = 0;
+		e->own = ibv_open_device(list[i]);
+		r = e->own ? 0 : errno ? errno : EIO;
+		break;
+	}
+	ibv_free_device_list(list);
+	if (!r)
+		r = ibv_query_device(e->own, &e->attr);
+	if (r) {
+		snprintf(what, sizeof(what), "%.64s cannot be opened for verbs", device);
+		endpoint_error_text(what, r, err, errlen);
+		return -r;
+	}
+	set_nonblock(e->own->async_fd);
+	return 0;
+}
+
+static int open_failed(const char *what, char *err, size_t errlen)
+{
+	int e = errno ? errno : EIO;
+
+	endpoint_error_text(what, e, err, errlen);
+	return -e;
+}
+
+static int make_cq(struct endpoint *e)
+{
+	/* Everything that can be outstanding at once: an overflow would break every QP. */
+	uint32_t depth = e->rx.capacity + e->limits.qps * (TX_DEPTH + 1);
+
+	e->channel = ibv_create_comp_channel(e->verbs);
+	if (!e->channel)
+		return -1;
+	set_nonblock(e->channel->fd);
+	depth = min_u32(depth, (uint32_t)e->attr.max_cqe);
+	e->cq = ibv_create_cq(e->verbs, (int)depth, NULL, e->channel, 0);
+	return e->cq ? 0 : -1;
+}
+
+static int make_srq(struct endpoint *e)
+{
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = e->rx.capacity, .max_sge = 1 } };
+
+	attr.attr.max_wr = min_u32(attr.attr.max_wr, (uint32_t)e->attr.max_srq_wr);
+	e->rx.capacity = attr.attr.max_wr;
+	e->srq = ibv_create_srq(e->pd, &attr);
+	e->rx.srq = e->srq;
+	return e->srq ? 0 : -1;
+}
+
+static int make_pattern(struct endpoint *e)
+{
+	if (posix_memalign((void **)&e->pattern, 4096, WIRE_PATTERN_LEN))
+		return -1;
+	wire_fill_pattern(e->pattern, WIRE_PATTERN_LEN);
+	e->pattern_mr = ibv_reg_mr(e->pd, e->pattern, WIRE_PATTERN_LEN, IBV_ACCESS_REMOTE_READ);
+	return e->pattern_mr ? 0 : -1;
+}
+
+int endpoint_open(struct endpoint *e, struct ibv_context *verbs, char *err, size_t errlen)
+{
+	if (!e->attr.max_srq) {
+		snprintf(err, errlen,
+			 "%s has no shared receive queue: probing it is not built yet",
+			 ibv_get_device_name(verbs->device));
+		return -EOPNOTSUPP;
+	}
+	errno = 0;
+	e->verbs = verbs;
+	set_nonblock(verbs->async_fd);
+	e->pd = ibv_alloc_pd(verbs);
+	if (!e->pd)
+		return open_failed("no protection domain", err, errlen);
+	if (make_cq(e) < 0)
+		return open_failed("no completion queue", err, errlen);
+	if (make_srq(e) < 0)
+		return open_failed("no shared receive queue", err, errlen);
+	if (make_pattern(e) < 0)
+		return open_failed("memory cannot be registered", err, errlen);
+	return 0;
+}
+
+void endpoint_free(struct endpoint *e)
+{
+	if (!e)
+		return;
+	if (e->pattern_mr)
+		ibv_dereg_mr(e->pattern_mr);
+	for (uint32_t i = 0; i < e->n_chunks; i++)
+		ibv_dereg_mr(e->chunk[i].mr);
+	if (e->srq)
+		ibv_destroy_srq(e->srq);
+	if (e->cq)
+		ibv_destroy_cq(e->cq);
+	if (e->channel)
+		ibv_destroy_comp_channel(e->channel);
+	if (e->pd)
+		ibv_dealloc_pd(e->pd);
+	if (e->own)
+		ibv_close_device(e->own);
+	for (uint32_t i = 0; i < e->n_chunks; i++)
+		free(e->chunk[i].memory);
+	free(e->pattern);
+	free(e->free_memory);
+	free(e->rx.address);
+	free(e->rx.lkey);
+	free(e);
+}
+
+struct ibv_context *endpoint_own(const struct endpoint *e)
+{
+	return e->own;
+}
+
+struct ibv_context *endpoint_verbs(const struct endpoint *e)
+{
+	return e->pattern_mr ? e->verbs : NULL;
+}
+
+const struct ibv_device_attr *endpoint_attr(const struct endpoint *e)
+{
+	return &e->attr;
+}
+
+struct ibv_pd *endpoint_pd(const struct endpoint *e)
+{
+	return e->pd;
+}
+
+struct ibv_cq *endpoint_cq(const struct endpoint *e)
+{
+	return e->cq;
+}
+
+struct ibv_srq *endpoint_srq(const struct endpoint *e)
+{
+	return e->srq;
+}
+
+struct ibv_comp_channel *endpoint_channel(const struct endpoint *e)
+{
+	return e->channel;
+}
+
+const struct rx_buffers *endpoint_rx(const struct endpoint *e)
+{
+	return &e->rx;
+}
+
+void endpoint_pattern(const struct endpoint *e, struct wire_region *ret)
+{
+	*ret = (struct wire_region){
+		.addr = (uintptr_t)e->pattern,
+		.rkey = e->pattern_mr->rkey,
+		.len = WIRE_PATTERN_LEN,
+	};
+}
+
+static struct chunk *add_chunk(struct endpoint *e, size_t bytes)
+{
+	struct chunk *c = &e->chunk[e->n_chunks];
+
+	if (e->n_chunks == CHUNKS_MAX || posix_memalign((void **)&c->memory, 4096, bytes)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	memset(c->memory, 0, bytes);
+	errno = 0;
+	c->mr = ibv_reg_mr(e->pd, c->memory, bytes, IBV_ACCESS_LOCAL_WRITE);
+	if (!c->mr) {
+		errno = errno ? errno : ENOMEM;
+		free(c->memory);
+		return NULL;
+	}
+	e->n_chunks++;
+	return c;
+}
+
+int endpoint_receives(struct endpoint *e, uint32_t connections, uint32_t *ret_more)
+{
+	uint32_t want = min_u32(ECHO_BOUND * connections + RX_MARGIN, e->rx.capacity);
+	uint32_t before = e->rx_ready;
+
+	while (e->rx_ready < want) {
+		struct chunk *c = add_chunk(e, (size_t)RX_CHUNK * e->rx.size);
+
+		if (!c)
+			return -errno;
+		for (uint32_t i = 0; i < RX_CHUNK && e->rx_ready < e->rx.capacity; i++) {
+			e->rx.address[e->rx_ready] = c->memory + (size_t)i * e->rx.size;
+			e->rx.lkey[e->rx_ready] = c->mr->lkey;
+			e->rx_ready++;
+		}
+	}
+	*ret_more = e->rx_ready - before;
+	return 0;
+}
+
+int endpoint_arm_limit(struct endpoint *e)
+{
+	struct ibv_srq_attr attr = { .srq_limit = e->rx_ready / 4 };
+
+	return -ibv_modify_srq(e->srq, &attr, IBV_SRQ_LIMIT);
+}
+
+int endpoint_take_memory(struct endpoint *e, struct conn_memory *ret)
+{
+	uint32_t tx = max_u32(TX_SLOT_MIN, e->limits.send_size);
+	uint32_t sink = (max_u32(64, e->limits.read_size) + 63) & ~63u;
+	uint32_t each;
+
+	tx = (tx + 63) & ~63u;
+	each = TX_SLOTS * tx + sink;
+	if (!e->n_free) {
+		struct chunk *c = add_chunk(e, (size_t)MEMORY_CHUNK * each);
+
+		if (!c)
+			return -errno;
+		for (uint32_t i = 0; i < MEMORY_CHUNK && e->n_free < e->memory_cap; i++) {
+			uint8_t *m = c->memory + (size_t)i * each;
+
+			e->free_memory[e->n_free++] = (struct conn_memory){
+				.tx = m,
+				.sink = m + TX_SLOTS * tx,
+				.tx_size = tx,
+				.sink_size = sink,
+				.lkey = c->mr->lkey,
+			};
+		}
+	}
+	*ret = e->free_memory[--e->n_free];
+	return 0;
+}
+
+void endpoint_give_memory(struct endpoint *e, const struct conn_memory *m)
+{
+	if (e->n_free < e->memory_cap)
+		e->free_memory[e->n_free++] = *m;
+}
