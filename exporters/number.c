@@ -1,0 +1,38 @@
+#include "exporters/number.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/clock.h"
+
+#define NSEC_DIGITS 9
+#define DOUBLE_DIGITS_MAX 17 /* enough for every double */
+
+void number_put_seconds(struct strbuf *sb, uint64_t ns)
+{
+	uint64_t rest = ns % NSEC_PER_SEC;
+	char digits[NSEC_DIGITS + 1] = ".";
+	size_t len = 0;
+
+	strbuf_u64(sb, ns / NSEC_PER_SEC);
+	for (size_t i = NSEC_DIGITS; i > 0; i--) {
+		digits[i] = (char)('0' + rest % 10);
+		if (digits[i] != '0' && len == 0)
+			len = i + 1;
+		rest /= 10;
+	}
+	strbuf_add(sb, digits, len);
+}
+
+void number_put_double(struct strbuf *sb, double v)
+{
+	char text[40];
+	int digits = 1;
+
+	do {
+		snprintf(text, sizeof(text), "%.*g", digits, v);
+	} while (strtod(text, NULL) != v && ++digits <= DOUBLE_DIGITS_MAX);
+	/* A library that called setlocale() must not turn the point into a comma. */
+	for (char *p = text; *p; p++)
+		strbuf_putc(sb, *p == ',' ? '.' : *p);
+}
