@@ -1,0 +1,25 @@
+#include "exporters/metrics.h"
+
+#include <errno.h>
+
+#include "exporters/metrics_parts.h"
+
+int metrics_render(const struct snapshot *s, const struct process_facts *process,
+		   enum exposition_format format, struct strbuf *out)
+{
+	uint64_t limit = s->max_series;
+	struct exposition e;
+
+	/* A limit below what the self families need would hide that anything is hidden. */
+	if (limit > 0)
+		limit = limit > METRICS_SELF_SERIES ? limit - METRICS_SELF_SERIES : 1;
+	exposition_begin(&e, out, format, limit);
+	metrics_put_rails(&e, s);
+	metrics_put_devices(&e, s);
+	metrics_put_counters(&e, s);
+	metrics_put_sessions(&e, s);
+	e.max_series = 0;
+	metrics_put_self(&e, s, process);
+	exposition_end(&e);
+	return strbuf_failed(out) ? -ENOMEM : 0;
+}

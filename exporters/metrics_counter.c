@@ -1,0 +1,225 @@
+/* Families of the vendors' counters: whatever a driver has in sysfs, by name. */
+#include "exporters/metrics_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exporters/metric_name.h"
+#include "probes/counter_kind.h"
+
+#define NAME_SIZE (FACT_NAME + 8) /* room for "_bytes" */
+#define HELP_SIZE 200
+
+struct entry {
+	char name[NAME_SIZE]; /* without rdma_ and rdma_device_ */
+	enum metric_scope scope;
+	const struct snap_device *device;
+	const struct counter_value *value;
+	struct counter_kind kind;
+	bool usable;
+};
+
+struct entries {
+	struct entry *item;
+	size_t n;
+};
+
+static int compare_value(const void *a, const void *b)
+{
+	const struct counter_value *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	if (order == 0)
+		order = (x->source > y->source) - (x->source < y->source);
+	if (order == 0)
+		order = (x->port > y->port) - (x->port < y->port);
+	return order;
+}
+
+/* Kernels before 4.5 tell a counter twice, and the narrow one sticks: is there a wide one? */
+static bool has_wide_form(const struct snap_device *d, const struct counter_value *v)
+{
+	struct counter_value key = {.source = SOURCE_COUNTERS_EXT, .port = v->port};
+	int len;
+
+	if (v->source != SOURCE_COUNTERS)
+		return false;
+	len = snprintf(key.name, sizeof(key.name), "%.*s_64", FACT_NAME - 4, v->name);
+	return len > 0 && bsearch(&key, d->values, d->n_values, sizeof(key), compare_value);
+}
+
+static void name_entry(struct entry *e)
+{
+	char wide[FACT_NAME];
+	const char *name = e->value->name;
+
+	if (counter_wide_form(e->value->source, name, wide))
+		name = wide;
+	snprintf(e->name, sizeof(e->name), "%s", name);
+	e->usable = metric_name_usable(e->scope, e->name, e->kind.gauge);
+	if (e->kind.data_words)
+		snprintf(e->name, sizeof(e->name), "%.*s_bytes", FACT_NAME - 1, name);
+}
+
+static void add_entry(struct entries *all, const struct snap_device *d,
+		      const struct counter_value *v)
+{
+	struct entry *e = &all->item[all->n];
+
+	e->kind = counter_kind_of(v->source, v->name);
+	if (e->kind.hidden || has_wide_form(d, v))
+		return;
+	e->scope = v->port == 0 ? METRIC_DEVICE : METRIC_PORT;
+	e->device = d;
+	e->value = v;
+	name_entry(e);
+	all->n++;
+}
+
+static int compare_entry(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	if (order == 0)
+		order = (x->scope > y->scope) - (x->scope < y->scope);
+	if (order == 0)
+		order = (x->kind.gauge > y->kind.gauge) - (x->kind.gauge < y->kind.gauge);
+	if (order == 0)
+		order = (x->device > y->device) - (x->device < y->device);
+	if (order == 0)
+		order = (x->value->port > y->value->port) - (x->value->port < y->value->port);
+	if (order == 0)
+		order = (x->value->source > y->value->source) -
+			(x->value->source < y->value->source);
+	return order;
+}
+
+static bool same_family(const struct entry *a, const struct entry *b)
+{
+	return a->scope == b->scope && strcmp(a->name, b->name) == 0;
+}
+
+/* In the order of compare_entry(): a second source of one series, or a gauge where the family has
+ * become a counter, cannot be told by that family. */
+static void settle_collisions(struct entries *all)
+{
+	const struct entry *first = NULL, *last = NULL;
+
+	for (size_t i = 0; i < all->n; i++) {
+		struct entry *e = &all->item[i];
+
+		if (!e->usable)
+			continue;
+		if (!first || !same_family(first, e)) {
+			first = e;
+		} else if (e->kind.gauge != first->kind.gauge ||
+			   (last->device == e->device && last->value->port == e->value->port)) {
+			e->usable = false;
+			continue;
+		}
+		last = e;
+	}
+}
+
+static bool collect(struct entries *all, const struct snapshot *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_devices; i++)
+		n += s->devices[i].n_values;
+	all->item = calloc(n + 1, sizeof(*all->item));
+	if (!all->item)
+		return false;
+	for (size_t i = 0; i < s->n_devices; i++) {
+		for (size_t k = 0; k < s->devices[i].n_values; k++)
+			add_entry(all, &s->devices[i], &s->devices[i].values[k]);
+	}
+	qsort(all->item, all->n, sizeof(*all->item), compare_entry);
+	settle_collisions(all);
+	return true;
+}
+
+static uint64_t told_value(const struct entry *e)
+{
+	return e->kind.data_words ? counter_bytes(e->value->value) : e->value->value;
+}
+
+static void begin_family(struct exposition *e, const struct entry *entry, char help[HELP_SIZE])
+{
+	char name[FAMILY_NAME_MAX + 1];
+
+	snprintf(name, sizeof(name), "rdma_%s%s", entry->scope == METRIC_DEVICE ? "device_" : "",
+		 entry->name);
+	snprintf(help, HELP_SIZE, "The driver's %s %s of the %s%s.",
+		 entry->kind.gauge ? "value" : "counter", entry->value->name,
+		 entry->scope == METRIC_DEVICE ? "device" : "port",
+		 entry->kind.data_words ? ", 4-byte words told as bytes" : "");
+	exposition_family(e, name, entry->kind.gauge ? FAMILY_GAUGE : FAMILY_COUNTER, help);
+}
+
+static void put_named(struct exposition *e, const struct entries *all)
+{
+	const struct entry *family = NULL;
+	char help[HELP_SIZE];
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct entry *entry = &all->item[i];
+
+		if (!entry->usable)
+			continue;
+		if (!family || !same_family(family, entry)) {
+			begin_family(e, entry, help);
+			family = entry;
+		}
+		if (!exposition_admit(e, 1))
+			continue;
+		exposition_sample(e, "");
+		exposition_label(e, "device", entry->device->name);
+		if (entry->scope == METRIC_PORT)
+			exposition_label_u64(e, "port", entry->value->port);
+		exposition_u64(e, told_value(entry));
+	}
+}
+
+static void put_others(struct exposition *e, const struct entries *all)
+{
+	exposition_family(e, "rdma_hw_stat", FAMILY_COUNTER,
+			  "Counters of drivers whose names cannot be names of metrics, verbatim.");
+	for (size_t i = 0; i < all->n; i++) {
+		const struct entry *entry = &all->item[i];
+
+		if (entry->usable)
+			continue;
+		/* A gauge must not be told as a counter: left out, and counted as such. */
+		if (entry->kind.gauge) {
+			e->dropped++;
+			continue;
+		}
+		if (!exposition_admit(e, 1))
+			continue;
+		exposition_sample(e, "");
+		exposition_label(e, "device", entry->device->name);
+		if (entry->scope == METRIC_PORT)
+			exposition_label_u64(e, "port", entry->value->port);
+		else
+			exposition_label(e, "port", "");
+		exposition_label(e, "name", entry->value->name);
+		exposition_label(e, "source", counter_source_name(entry->value->source));
+		exposition_u64(e, entry->value->value);
+	}
+}
+
+void metrics_put_counters(struct exposition *e, const struct snapshot *s)
+{
+	struct entries all = {0};
+
+	if (!collect(&all, s)) {
+		e->out->failed = true;
+		return;
+	}
+	put_named(e, &all);
+	put_others(e, &all);
+	free(all.item);
+}

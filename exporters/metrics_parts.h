@@ -1,0 +1,16 @@
+/* The parts of /metrics, one file each. Internal to metrics_*.c. Each appends its families for the
+ * whole snapshot; running out of memory shows in the output buffer. */
+#pragma once
+#include "exporters/exposition.h"
+#include "exporters/process.h"
+#include "health/snapshot.h"
+
+void metrics_put_rails(struct exposition *e, const struct snapshot *s);
+void metrics_put_devices(struct exposition *e, const struct snapshot *s);
+void metrics_put_counters(struct exposition *e, const struct snapshot *s);
+void metrics_put_sessions(struct exposition *e, const struct snapshot *s);
+void metrics_put_self(struct exposition *e, const struct snapshot *s,
+		      const struct process_facts *process);
+
+/* Most series that metrics_put_self() writes: kept free for it, since it tells what is missing. */
+#define METRICS_SELF_SERIES 16
