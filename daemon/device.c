@@ -87,7 +87,7 @@ static void start_worker(struct device *d, uint64_t now_ns)
 	if (d->generation > 0)
 		d->restarts++;
 	d->generation++;
-	d->stopping = d->killed = d->ready = d->counter_stuck = false;
+	d->stopping = d->renewing = d->killed = d->ready = d->counter_stuck = false;
 	memset(&d->beat, 0, sizeof(d->beat));
 	d->started_ns = now_ns;
 	d->proc = worker_proc_start(d->ctx->loop, &how, &worker_events, d);
@@ -142,6 +142,13 @@ void device_leaving(struct device *d, uint64_t now_ns)
 	send_off(d, now_ns);
 }
 
+void device_renew(struct device *d, uint64_t now_ns)
+{
+	if (d->proc && !d->stopping)
+		d->renewing = true;
+	send_off(d, now_ns);
+}
+
 void device_stop(struct device *d, uint64_t now_ns)
 {
 	d->present = false;
@@ -169,6 +176,8 @@ static void on_fact(void *arg, const struct fact *f)
 		d->ready = true;
 		enter_state(d, WORKER_UP, "worker is up");
 	} else if (f->type == FACT_DEVICE) {
+		if (strcmp(d->trouble, f->text) == 0)
+			return;
 		name_copy(d->trouble, sizeof(d->trouble), f->text);
 	}
 	d->ctx->events->fact(d->ctx->arg, d, f);
@@ -212,7 +221,9 @@ static void on_ended(void *arg, const siginfo_t *info)
 	d->ready = false;
 	fold_use(d);
 	backoff_lived(&d->backoff, now_ns - d->started_ns);
-	if (d->present && !d->excluded)
+	if (d->present && !d->excluded && d->renewing)
+		start_worker(d, now_ns);
+	else if (d->present && !d->excluded)
 		schedule_restart(d, now_ns, why);
 	else
 		enter_state(d, WORKER_EXITED, "%s", why);
@@ -263,12 +274,17 @@ static void judge_heartbeats(struct device *d, uint64_t now_ns)
 	}
 }
 
-static void tick_running(struct device *d, uint64_t now_ns, bool paused)
+void device_read_beat(struct device *d)
 {
 	const struct table *table = worker_proc_table(d->proc);
 
 	for (unsigned loop = 0; loop < WORKER_LOOPS; loop++)
 		table_get_beat(table, loop, &d->beat.mono_ns[loop], &d->beat.wall_ns[loop]);
+}
+
+static void tick_running(struct device *d, uint64_t now_ns, bool paused)
+{
+	device_read_beat(d);
 	sample_use(d);
 	if (d->stopping && now_ns >= d->stop_by_ns && !d->killed) {
 		d->killed = true;

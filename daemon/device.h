@@ -3,7 +3,9 @@
 #pragma once
 #include "core/loop.h"
 #include "daemon/backoff.h"
+#include "daemon/device_totals.h"
 #include "daemon/heartbeat.h"
+#include "daemon/ratelimit.h"
 #include "daemon/worker_proc.h"
 #include "health/snapshot.h"
 
@@ -39,6 +41,7 @@ struct device {
 	bool present;	/* at the last look at class/infiniband */
 	bool excluded;	/* by the configuration: never opened */
 	bool stopping;	/* its worker was told to go */
+	bool renewing;	/* and a new one follows at once */
 	bool killed;	/* and was killed for not going, or for being stuck */
 	bool ready;	/* the worker took its configuration */
 	enum worker_state state;
@@ -58,6 +61,13 @@ struct device {
 	uint64_t cpu_folded_ns, cpu_live_ns;
 	bool has_rss;
 	uint64_t rss_bytes;
+	struct device_totals totals;
+	/* What was told about it, so that it is not told again and again. */
+	struct ratelimit async_limit, duplicate_limit;
+	bool conflict_told;
+	uint64_t duplicate_ns;	   /* when two live instances of one name were last seen; 0: never */
+	char duplicate[FACT_TEXT]; /* in words */
+	uint64_t malformed_told; /* packets of the worker that made no sense, as last told */
 };
 
 struct device *device_new(const struct device_context *ctx, const char *name); /* NULL: no memory */
@@ -70,6 +80,10 @@ void device_leaving(struct device *d, uint64_t now_ns);
 /* Once a second: heartbeats, grace periods, back-off, use. paused: main itself stood still, so
  * old heartbeats prove nothing. */
 void device_tick(struct device *d, uint64_t now_ns, bool paused);
+/* Another worker in its place, for what a running one cannot take over. */
+void device_renew(struct device *d, uint64_t now_ns);
+/* The heartbeats as they are now. */
+void device_read_beat(struct device *d);
 /* For the end of main: goodbye; nothing is started any more. */
 void device_stop(struct device *d, uint64_t now_ns);
 bool device_running(const struct device *d);

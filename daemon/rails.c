@@ -5,6 +5,7 @@
 
 #include "core/names.h"
 #include "daemon/config.h"
+#include "probes/table.h"
 
 struct rails {
 	struct rail *list[RAILS_MAX]; /* sorted by name */
@@ -16,12 +17,18 @@ struct rails *rails_new(void)
 	return calloc(1, sizeof(struct rails));
 }
 
+static void rail_free(struct rail *rail)
+{
+	rail_books_free(rail->books);
+	free(rail);
+}
+
 void rails_free(struct rails *r)
 {
 	if (!r)
 		return;
 	for (size_t i = 0; i < r->n; i++)
-		free(r->list[i]);
+		rail_free(r->list[i]);
 	free(r);
 }
 
@@ -64,6 +71,11 @@ static struct rail *add(struct rails *r, const char *name)
 	rail = calloc(1, sizeof(*rail));
 	if (!rail)
 		return NULL;
+	rail->books = rail_books_new();
+	if (!rail->books) {
+		free(rail);
+		return NULL;
+	}
 	name_copy(rail->name, sizeof(rail->name), name);
 	for (; at > 0 && strcmp(r->list[at - 1]->name, name) > 0; at--)
 		r->list[at] = r->list[at - 1];
@@ -90,7 +102,7 @@ void rails_configure(struct rails *r, const struct config *config)
 		if (r->list[i]->configured || r->list[i]->present)
 			r->list[kept++] = r->list[i];
 		else
-			free(r->list[i]);
+			rail_free(r->list[i]);
 	}
 	r->n = kept;
 }
@@ -129,8 +141,9 @@ static void totals_add(struct rail_totals *into, const struct rail_totals *from)
 		into->drains[i] += from->drains[i];
 }
 
-static void fold_totals(struct rail *rail)
+static void fold(struct rail *rail)
 {
+	rail_books_fold(rail->books);
 	totals_add(&rail->folded, &rail->live);
 	memset(&rail->live, 0, sizeof(rail->live));
 }
@@ -163,18 +176,38 @@ enum rail_change rails_learn(struct rails *r, const char *device, uint32_t index
 	change = compare(rail, fact);
 	/* Its counts start anew where it moved to. */
 	if (rail->index != index || strcmp(rail->device, device) != 0)
-		fold_totals(rail);
+		fold(rail);
 	name_copy(rail->device, sizeof(rail->device), device);
 	rail->index = index;
 	rail->present = true;
 	rail->fact = *fact;
+	rail->had_address |= fact->address[0] != '\0';
 	*ret_rail = rail;
 	return change;
 }
 
-void rails_take_totals(struct rail *rail, const struct rail_totals *live)
+static void read_rail(struct rail *rail, const struct table *table, const struct config *config)
 {
-	rail->live = *live;
+	struct rail_totals totals;
+
+	for (uint32_t c = 0; c < config->n_classes; c++) {
+		for (unsigned stream = 0; stream < STREAM_COUNT; stream++) {
+			struct hist hist;
+
+			table_get_hist(table, rail->index, c, stream, &hist);
+			rail_books_hist(rail->books, config->classes[c].name, stream, &hist);
+		}
+	}
+	if (table_get_rail_totals(table, rail->index, &totals))
+		rail->live = totals;
+}
+
+void rails_read(struct rails *r, const char *device, const struct table *table,
+		const struct config *config)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->list[i]->present && strcmp(r->list[i]->device, device) == 0)
+			read_rail(r->list[i], table, config);
 }
 
 void rails_worker_ended(struct rails *r, const char *device)
@@ -184,7 +217,7 @@ void rails_worker_ended(struct rails *r, const char *device)
 
 		if (strcmp(rail->device, device) != 0)
 			continue;
-		fold_totals(rail);
+		fold(rail);
 		rail->present = false;
 	}
 }

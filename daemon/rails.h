@@ -1,24 +1,25 @@
 /* The rails of this host: every one that is configured or was ever seen, until a reload drops it.
  * What a rail counted outlives its workers. */
 #pragma once
-#include "daemon/peers.h"
+#include "health/rail_books.h"
 #include "probes/facts.h"
-#include "probes/table.h"
 
 #define RAILS_MAX 256 /* of the host, gone ones included */
 
 struct config;
 struct rails;
+struct table;
 
 struct rail {
 	char name[FACT_NAME];
 	char device[FACT_NAME]; /* "" before it was ever seen */
 	bool configured;
-	bool present;		   /* its device's worker reports it; index and fact are valid */
-	uint32_t index;		   /* of the worker's rail */
-	struct rail_fact fact;	   /* the last one known */
-	struct rail_totals folded; /* of workers that ended */
-	struct rail_totals live;
+	bool had_address;	/* at some time: it can carry sessions */
+	bool present;		/* its device's worker reports it; index and fact are valid */
+	uint32_t index;		/* of the worker's rail */
+	struct rail_fact fact;	/* the last one known */
+	struct rail_totals folded, live; /* of workers that ended, of the one that runs */
+	struct rail_books *books;	 /* owned; over all sessions and workers */
 };
 
 struct rails *rails_new(void); /* NULL: no memory */
@@ -44,9 +45,10 @@ enum rail_change {
 /* A worker says that its rail `index` is so. device is main's own name of the worker's device. */
 enum rail_change rails_learn(struct rails *r, const char *device, uint32_t index,
 			     const struct rail_fact *fact, struct rail **ret_rail);
-/* What the table says of the totals of a present rail. */
-void rails_take_totals(struct rail *rail, const struct rail_totals *live);
-/* The worker of a device ended: its rails are absent, their totals folded. */
+/* What the table of a device's worker says of its present rails: round trips and totals. */
+void rails_read(struct rails *r, const char *device, const struct table *table,
+		const struct config *config);
+/* The worker of a device ended: its rails are absent, what was read last is kept. */
 void rails_worker_ended(struct rails *r, const char *device);
-/* folded + live */
+/* Connects and drains over all workers. */
 void rail_totals_sum(const struct rail *rail, struct rail_totals *ret);
