@@ -1,0 +1,289 @@
+#include "daemon/inbox.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/names.h"
+#include "daemon/daemon.h"
+#include "daemon/looker.h"
+#include "daemon/planner.h"
+#include "daemon/stopper.h"
+#include "daemon/wishes.h"
+
+/* --- the host's name --- */
+
+static void pick_name(const struct daemon *d, char name[FACT_NAME])
+{
+	const char *listed = peers_mesh_name(d->peers);
+
+	if (d->config.name[0] != '\0' || listed) {
+		name_copy(name, FACT_NAME, listed && !d->config.name[0] ? listed : d->config.name);
+		return;
+	}
+	if (gethostname(name, FACT_NAME) < 0 || name[FACT_NAME - 1] != '\0' || !name_valid(name))
+		name_copy(name, FACT_NAME, "localhost");
+}
+
+static void send_config(const struct daemon *d, struct device *dev)
+{
+	struct wishes_config how = {
+		.config = &d->config,
+		.host = d->host,
+		.device = dev->name,
+		.sysfs_root = d->options->sysfs_root,
+		.counters_only = d->options->sysfs_only,
+		.instance = d->instance,
+		.generation = dev->generation,
+	};
+
+	if (dev->proc && !dev->stopping)
+		wishes_send_config(dev->proc, &how);
+}
+
+void inbox_configure_worker(struct daemon *d, struct device *dev)
+{
+	send_config(d, dev);
+	if (dev->proc && !dev->stopping)
+		wishes_send_accept(dev->proc, d->peers);
+}
+
+void inbox_name_host(struct daemon *d)
+{
+	char name[FACT_NAME];
+
+	pick_name(d, name);
+	if (strcmp(name, d->host) == 0)
+		return;
+	log_info("this host is %s in the mesh", name);
+	name_copy(d->host, sizeof(d->host), name);
+	for (size_t i = 0; i < supervisor_count(d->supervisor); i++)
+		send_config(d, supervisor_get(d->supervisor, i));
+}
+
+/* --- rails --- */
+
+static void tell_rail(struct daemon *d, const struct rail *rail, enum rail_change change)
+{
+	const struct rail_fact *f = &rail->fact;
+
+	switch (change) {
+	case RAIL_SAME:
+	case RAIL_CONFLICT:
+	case RAIL_IGNORED:
+		return;
+	case RAIL_APPEARED:
+	case RAIL_READDRESSED:
+	case RAIL_UP:
+	case RAIL_DOWN:
+		break;
+	}
+	log_msg(f->up ? LOG_LEVEL_INFO : LOG_LEVEL_WARN,
+		"rail %s (%s port %u, %s, %s) is %s%s%s", rail->name, rail->device, f->port,
+		f->netdev[0] ? f->netdev : "no netdev", f->address[0] ? f->address : "no address",
+		f->up ? "up" : "down", f->up ? "" : ": ", f->up ? "" : f->reason);
+	journal_add(d->journal, clock_wall_ns(), "rail", rail->device, rail->name, NULL, "%s%s%s",
+		    f->up ? "up" : "down", f->up ? "" : ": ", f->up ? "" : f->reason);
+}
+
+/* A new own address may name this host, and is no peer from now on. */
+static bool learn_address(struct daemon *d, const struct rail *rail)
+{
+	char err[CONF_MAX_ERROR];
+	union address own;
+
+	if (address_parse(rail->fact.address, &own, err, sizeof(err)) < 0 ||
+	    !peers_learn_own(d->peers, &own))
+		return false;
+	inbox_name_host(d);
+	for (size_t i = 0; i < supervisor_count(d->supervisor); i++) {
+		struct device *dev = supervisor_get(d->supervisor, i);
+
+		if (dev->proc && !dev->stopping)
+			wishes_send_accept(dev->proc, d->peers);
+	}
+	return true;
+}
+
+/* True: what is planned may be another now. */
+static bool learn_rail(struct daemon *d, struct device *dev, uint32_t index,
+		       const struct rail_fact *fact)
+{
+	struct rail *rail;
+	enum rail_change change = rails_learn(d->rails, dev->name, index, fact, &rail);
+
+	if (change == RAIL_CONFLICT && !dev->conflict_told) {
+		dev->conflict_told = true;
+		log_warn("%s port %u would be rail %s too, which another port has: name it by "
+			 "device in its [rail] section",
+			 dev->name, fact->port, fact->name);
+	}
+	if (!rail)
+		return false;
+	tell_rail(d, rail, change);
+	return learn_address(d, rail) || change == RAIL_APPEARED || change == RAIL_READDRESSED;
+}
+
+void inbox_read_rails(struct daemon *d, struct device *dev)
+{
+	const struct table *table = worker_proc_table(dev->proc);
+	bool replan = false;
+
+	for (uint32_t i = 0; i < RAIL_MAX; i++) {
+		struct rail_fact fact;
+
+		if (table_get_rail(table, i, &fact))
+			replan |= learn_rail(d, dev, i, &fact);
+	}
+	if (replan)
+		planner_run(d);
+}
+
+/* --- facts --- */
+
+static void on_session(struct daemon *d, struct device *dev, const struct fact *f)
+{
+	struct session *s = sessions_in_row(d->sessions, dev->name, f->row, f->session_id);
+	enum session_state state = (enum session_state)f->number;
+	bool first_loss = state == SESSION_BACKOFF && f->conn.attempts_in_row <= 1;
+
+	looker_soon(d->looker);
+	if (!s)
+		return;
+	session_take_conn(s, &f->conn);
+	/* A dead peer is tried for ever: only the way up, down and the first failure are events. */
+	if (state != SESSION_UP && f->old != SESSION_UP && !first_loss)
+		return;
+	journal_add(d->journal, clock_wall_ns(), "session", dev->name, s->key.rail, s->key.peer,
+		    "%s -> %s%s%s", session_state_name((enum session_state)f->old),
+		    session_state_name(state), f->conn.reason[0] ? ": " : "", f->conn.reason);
+}
+
+static void on_async(struct daemon *d, struct device *dev, const struct fact *f)
+{
+	unsigned held_back;
+
+	journal_add(d->journal, clock_wall_ns(), "async", dev->name, NULL, NULL, "%s%s%s",
+		    async_event_names[f->number], f->text[0] ? ": " : "", f->text);
+	if (ratelimit_allow(&dev->async_limit, clock_now_ns(), 10, &held_back))
+		log_info("%s port %u: event %s%s%s", dev->name, f->port,
+			 async_event_names[f->number], f->text[0] ? ": " : "", f->text);
+	looker_soon(d->looker);
+}
+
+static void on_device(struct daemon *d, struct device *dev, const struct fact *f)
+{
+	if (f->text[0] != '\0')
+		log_warn("%s: %s", dev->name, f->text);
+	else
+		log_info("%s: can be used again", dev->name);
+	journal_add(d->journal, clock_wall_ns(), "device", dev->name, NULL, NULL, "%s",
+		    f->text[0] ? f->text : "usable");
+}
+
+static void on_duplicate(struct daemon *d, struct device *dev, const struct fact *f)
+{
+	unsigned held_back;
+
+	dev->duplicate_ns = clock_now_ns();
+	name_copy(dev->duplicate, sizeof(dev->duplicate), f->text);
+	if (!ratelimit_allow(&dev->duplicate_limit, dev->duplicate_ns, 1, &held_back))
+		return;
+	log_warn("%s: two live daemons say that they are one host: %s", dev->name, f->text);
+	journal_add(d->journal, clock_wall_ns(), "duplicate", dev->name, NULL, NULL, "%s", f->text);
+}
+
+static void on_fact(void *arg, struct device *dev, const struct fact *f)
+{
+	struct daemon *d = arg;
+	struct sessions_context ctx = daemon_sessions_context(d);
+
+	switch ((enum fact_type)f->type) {
+	case FACT_READY:
+		sessions_place(d->sessions, dev, &ctx);
+		break;
+	case FACT_RAIL:
+		if (learn_rail(d, dev, f->rail, &f->rail_fact))
+			planner_run(d);
+		looker_soon(d->looker);
+		break;
+	case FACT_SESSION:
+		on_session(d, dev, f);
+		break;
+	case FACT_REMOVED:
+		sessions_removed(d->sessions, dev, f->row, f->session_id, &ctx);
+		break;
+	case FACT_ATTENTION:
+		looker_soon(d->looker);
+		break;
+	case FACT_ASYNC:
+		on_async(d, dev, f);
+		break;
+	case FACT_DRAIN:
+		journal_add(d->journal, clock_wall_ns(), "drain", dev->name, NULL, NULL, "%s%s%s",
+			    drain_outcome_name((enum drain_outcome)f->number),
+			    f->text[0] ? ": " : "", f->text);
+		break;
+	case FACT_DEVICE:
+		on_device(d, dev, f);
+		break;
+	case FACT_DUPLICATE:
+		on_duplicate(d, dev, f);
+		break;
+	case FACT_BYE:
+		break;
+	}
+}
+
+/* --- workers --- */
+
+static void on_started(void *arg, struct device *dev)
+{
+	struct daemon *d = arg;
+
+	dev->conflict_told = false;
+	inbox_configure_worker(d, dev);
+}
+
+/* The last look into its table: what is not read now is lost. */
+static void on_ended(void *arg, struct device *dev)
+{
+	struct daemon *d = arg;
+	struct sessions_context ctx = daemon_sessions_context(d);
+
+	looker_read_device(d->looker, dev);
+	rails_worker_ended(d->rails, dev->name);
+	sessions_worker_ended(d->sessions, dev, &ctx);
+	device_totals_fold(&dev->totals);
+	looker_soon(d->looker);
+}
+
+static void on_state(void *arg, struct device *dev, const char *text)
+{
+	struct daemon *d = arg;
+	enum log_level level = LOG_LEVEL_INFO;
+
+	switch (dev->state) {
+	case WORKER_STUCK:
+	case WORKER_BACKOFF:
+		level = LOG_LEVEL_WARN;
+		break;
+	case WORKER_STARTING:
+	case WORKER_UP:
+	case WORKER_EXITED:
+	case WORKER_RELEASED:
+		break;
+	}
+	log_msg(level, "%s: %s", dev->name, text);
+	journal_add(d->journal, clock_wall_ns(), "worker", dev->name, NULL, NULL, "%s", text);
+	looker_soon(d->looker);
+	stopper_check(d);
+}
+
+const struct device_events inbox_events = {
+	.started = on_started,
+	.fact = on_fact,
+	.ended = on_ended,
+	.state = on_state,
+};

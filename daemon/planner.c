@@ -1,0 +1,171 @@
+#include "daemon/planner.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/log.h"
+#include "daemon/daemon.h"
+
+#define ROUTE_PORT 10480 /* any: nothing is sent */
+
+/* The source address that the routing table picks for a target. Connecting a UDP socket sends
+ * nothing and waits for nothing. */
+static bool route_source(const struct target *t, union address *ret)
+{
+	union address to = t->address;
+	socklen_t len = sizeof(*ret);
+	int fd = socket(to.sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool ok;
+
+	if (fd < 0)
+		return false;
+	if (to.sa.sa_family == AF_INET)
+		to.in.sin_port = htons(ROUTE_PORT);
+	else
+		to.in6.sin6_port = htons(ROUTE_PORT);
+	memset(ret, 0, sizeof(*ret));
+	ok = connect(fd, &to.sa, sizeof(to)) == 0 && getsockname(fd, &ret->sa, &len) == 0;
+	close(fd);
+	return ok;
+}
+
+/* Rails that can carry sessions: seen, with an address now or before. */
+struct planner {
+	struct daemon *d;
+	struct plan_rail rails[RAILS_MAX];
+	const struct rail *of[RAILS_MAX];
+	size_t n_rails;
+};
+
+static int rail_with_address(const struct planner *p, const union address *source)
+{
+	char err[CONF_MAX_ERROR];
+	union address own;
+
+	for (size_t i = 0; i < p->n_rails; i++)
+		if (address_parse(p->of[i]->fact.address, &own, err, sizeof(err)) == 0 &&
+		    address_equal(&own, source))
+			return (int)i;
+	return -1;
+}
+
+/* While a link is down its route is gone: what went over a rail before stays there. */
+static int rail_of_before(const struct planner *p, const struct target *t)
+{
+	const struct sessions *sessions = p->d->sessions;
+
+	for (size_t i = 0; i < sessions_count(sessions); i++) {
+		const struct session *s = sessions_get(sessions, i);
+
+		if (!s->wanted || strcmp(s->key.peer, t->host) != 0 ||
+		    !address_equal(&s->target.address, &t->address))
+			continue;
+		for (size_t r = 0; r < p->n_rails; r++)
+			if (strcmp(p->rails[r].name, s->key.rail) == 0)
+				return (int)r;
+	}
+	return -1;
+}
+
+static int route(void *arg, const struct target *t)
+{
+	const struct planner *p = arg;
+	union address source;
+	int rail = route_source(t, &source) ? rail_with_address(p, &source) : -1;
+
+	return rail >= 0 ? rail : rail_of_before(p, t);
+}
+
+static void gather_rails(struct planner *p)
+{
+	for (size_t i = 0; i < rails_count(p->d->rails); i++) {
+		const struct rail *rail = rails_get(p->d->rails, i);
+
+		if (!rail->had_address)
+			continue;
+		p->of[p->n_rails] = rail;
+		p->rails[p->n_rails++] =
+			(struct plan_rail){ .name = rail->name, .device = rail->device };
+	}
+}
+
+static size_t gather_targets(const struct peers *peers, const struct target **list)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < peers_count(peers); i++) {
+		const struct target *t = peers_get(peers, i);
+
+		if (!peers_is_own(peers, &t->address))
+			list[n++] = t;
+	}
+	return n;
+}
+
+static void tell_unmatched(struct daemon *d, const struct plan *plan, size_t n_rails)
+{
+	if (n_rails == 0 || plan->unmatched == d->unmatched)
+		return;
+	d->unmatched = plan->unmatched;
+	if (d->unmatched > 0)
+		log_warn("%zu peers cannot be reached from any rail of this host: their rail label "
+			 "is no rail here, or no route leads to them from one",
+			 d->unmatched);
+}
+
+static void follow(struct daemon *d, const struct plan *plan)
+{
+	struct sessions_context ctx = daemon_sessions_context(d);
+
+	if (sessions_follow(d->sessions, plan, &ctx) < 0)
+		log_error("out of memory: not all sessions could be planned");
+	for (size_t i = 0; i < supervisor_count(d->supervisor); i++)
+		sessions_place(d->sessions, supervisor_get(d->supervisor, i), &ctx);
+}
+
+static void make(struct planner *p, const struct target **targets)
+{
+	const char *classes[CLASS_MAX];
+	struct daemon *d = p->d;
+	struct plan_input in = {
+		.targets = targets,
+		.rails = p->rails,
+		.n_rails = p->n_rails,
+		.classes = classes,
+		.n_classes = d->config.n_classes,
+		.sessions_per_device = d->config.qps_per_device / 2,
+		.route = route,
+		.arg = p,
+	};
+	struct plan plan;
+
+	for (size_t i = 0; i < d->config.n_classes; i++)
+		classes[i] = d->config.classes[i].name;
+	in.n_targets = gather_targets(d->peers, targets);
+	if (plan_make(&plan, &in) < 0) {
+		log_error("out of memory: the sessions stay as they are");
+		return;
+	}
+	tell_unmatched(d, &plan, p->n_rails);
+	follow(d, &plan);
+	plan_free(&plan);
+}
+
+void planner_run(struct daemon *d)
+{
+	struct planner p = { .d = d };
+	const struct target **targets;
+
+	if (d->options->sysfs_only || d->stopper)
+		return;
+	targets = calloc(peers_count(d->peers) + 1, sizeof(*targets));
+	if (!targets) {
+		log_error("out of memory: the sessions stay as they are");
+		return;
+	}
+	gather_rails(&p);
+	make(&p, targets);
+	free(targets);
+}

@@ -1,0 +1,81 @@
+#include "daemon/wishes.h"
+
+#include <string.h>
+
+#include "core/names.h"
+#include "daemon/config.h"
+
+/* Every operation that this version builds; the rest has no schedule. */
+static void fill_ops(struct worker_config *to, const struct config *from)
+{
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		if (config_op_built(op))
+			to->op[op] = from->op[op];
+}
+
+static void fill(struct worker_config *to, const struct wishes_config *how)
+{
+	const struct config *from = how->config;
+
+	to->instance = how->instance;
+	to->generation = how->generation;
+	to->n_rails = (uint32_t)from->n_rails;
+	memcpy(to->rails, from->rails, sizeof(to->rails));
+	to->n_classes = (uint32_t)from->n_classes;
+	memcpy(to->classes, from->classes, sizeof(to->classes));
+	to->ack_timeout = from->ack_timeout;
+	to->retry_count = from->retry_count;
+	to->qps_per_device = from->qps_per_device;
+	to->connects = from->connects;
+	to->probes_per_second = from->probes_per_second;
+	to->allow_rocev1 = from->allow_rocev1;
+	to->accept_any = from->accept_any;
+	to->counters_only = how->counters_only;
+	to->cm_port = RDMA_CM_PORT;
+	to->counters_interval_ns = from->counters_interval_ns;
+	name_copy(to->host, sizeof(to->host), how->host);
+	name_copy(to->device, sizeof(to->device), how->device);
+	name_copy(to->sysfs_root, sizeof(to->sysfs_root), how->sysfs_root);
+	fill_ops(to, from);
+}
+
+void wishes_send_config(struct worker_proc *w, const struct wishes_config *how)
+{
+	struct wish wish = { .type = WISH_CONFIG };
+
+	fill(&wish.config, how);
+	worker_proc_send(w, &wish);
+}
+
+static struct in6_addr mapped(const union address *a)
+{
+	struct in6_addr m = IN6ADDR_ANY_INIT;
+
+	if (a->sa.sa_family == AF_INET6)
+		return a->in6.sin6_addr;
+	m.s6_addr[10] = m.s6_addr[11] = 0xff;
+	memcpy(&m.s6_addr[12], &a->in.sin_addr, sizeof(a->in.sin_addr));
+	return m;
+}
+
+static void add_address(struct worker_proc *w, struct wish *wish, const union address *a)
+{
+	wish->accept.address[wish->accept.n++] = mapped(a);
+	if (wish->accept.n < ACCEPT_CHUNK)
+		return;
+	worker_proc_send(w, wish);
+	memset(&wish->accept, 0, sizeof(wish->accept));
+}
+
+void wishes_send_accept(struct worker_proc *w, const struct peers *peers)
+{
+	struct wish wish = { .type = WISH_ACCEPT, .accept.first = 1 };
+
+	for (size_t i = 0; i < peers_count(peers); i++)
+		add_address(w, &wish, &peers_get(peers, i)->address);
+	for (size_t i = 0; i < peers_own_count(peers); i++)
+		add_address(w, &wish, peers_own(peers, i));
+	/* Also an empty list is told. */
+	if (wish.accept.n > 0 || wish.accept.first)
+		worker_proc_send(w, &wish);
+}
