@@ -1,0 +1,177 @@
+#include "daemon/looker.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "daemon/daemon.h"
+#include "daemon/verdict_log.h"
+#include "daemon/view.h"
+#include "health/judge.h"
+
+#define STATUS_TEXT 256
+
+struct looker {
+	struct daemon *daemon;
+	struct loop_source *timer;
+	bool armed;
+	struct judge *judge;
+	struct counter_round *scratch;
+	struct snapshot *last;
+};
+
+/* --- reading --- */
+
+void looker_read_device(struct looker *l, struct device *dev)
+{
+	struct daemon *d = l->daemon;
+	const struct table *table;
+	bool has_round;
+
+	if (!dev->proc)
+		return;
+	table = worker_proc_table(dev->proc);
+	device_read_beat(dev);
+	sessions_read(d->sessions, dev, dev->beat.mono_ns[WORKER_RAIL]);
+	rails_read(d->rails, dev->name, table, &d->config);
+	has_round = table_get_counters(table, l->scratch);
+	device_totals_read(&dev->totals, table, has_round ? l->scratch : NULL);
+}
+
+static void begin_rails(struct daemon *d)
+{
+	for (size_t i = 0; i < rails_count(d->rails); i++) {
+		struct rail_books *books = rails_get(d->rails, i)->books;
+
+		rail_books_begin(books);
+		for (size_t c = 0; c < d->config.n_classes; c++)
+			rail_books_ensure(books, d->config.classes[c].name);
+	}
+}
+
+static void look_at_session(struct daemon *d, struct session *s, uint64_t now_ns)
+{
+	struct rail *rail = rails_find(d->rails, s->key.rail);
+
+	if (rail)
+		rail_books_add(rail->books, s->key.class_name, s->total);
+	window_add(&s->window, now_ns, s->total);
+	s->books_verdict = verdict_next(s->books_verdict, s->was_looked ? s->looked : NULL,
+					s->total, NULL);
+	memcpy(s->looked, s->total, sizeof(s->looked));
+	s->was_looked = true;
+}
+
+static void settle(struct looker *l)
+{
+	struct daemon *d = l->daemon;
+	struct sessions_context ctx;
+
+	for (size_t i = 0; i < supervisor_count(d->supervisor); i++)
+		looker_read_device(l, supervisor_get(d->supervisor, i));
+	ctx = daemon_sessions_context(d);
+	sessions_settle(d->sessions, &ctx);
+	begin_rails(d);
+	for (size_t i = 0; i < sessions_count(d->sessions); i++)
+		look_at_session(d, sessions_get(d->sessions, i), ctx.now_ns);
+}
+
+/* --- telling --- */
+
+static void tell_status(struct daemon *d, const struct snapshot *s)
+{
+	char text[STATUS_TEXT];
+	size_t up = 0;
+
+	for (size_t i = 0; i < s->n_sessions; i++)
+		up += s->sessions[i].state == SESSION_UP;
+	snprintf(text, sizeof(text), "%s: %zu of %zu sessions up%s%s", verdict_name(s->verdict), up,
+		 s->n_sessions, s->reason[0] ? "; " : "", s->reason);
+	notify_status(d->notify, text);
+}
+
+static void judge(struct looker *l, struct snapshot *s, const struct view_judged *judged)
+{
+	struct judge_input in = {
+		.sessions = judged->sessions,
+		.devices = judged->devices,
+		.duplicates = judged->duplicates,
+		.n_duplicates = judged->n_duplicates,
+	};
+
+	judge_run(l->judge, &in, s);
+	for (size_t i = 0; i < s->n_sessions; i++)
+		if (judged->of[i]->judged.changed)
+			verdict_log_change(l->daemon->journal, &s->sessions[i], judged->of[i]);
+}
+
+void looker_look(struct looker *l)
+{
+	struct view_judged judged = { 0 };
+	struct snapshot *s;
+
+	loop_timer_disarm(l->timer);
+	l->armed = false;
+	settle(l);
+	s = snapshot_new();
+	/* Without memory the last one stays, and its age tells. */
+	if (!s || !view_fill(s, l->daemon, l->scratch, &judged)) {
+		snapshot_unref(s);
+		return;
+	}
+	judge(l, s, &judged);
+	snapshot_unref(l->last);
+	l->last = s;
+	tell_status(l->daemon, s);
+}
+
+/* --- when --- */
+
+static void on_timer(void *arg, uint64_t now_ns)
+{
+	(void)now_ns;
+	looker_look(arg);
+}
+
+void looker_soon(struct looker *l)
+{
+	if (l->armed)
+		return;
+	l->armed = loop_timer_arm(l->timer, clock_now_ns() + LOOKER_SOON_NS) == 0;
+}
+
+struct looker *looker_new(struct daemon *d)
+{
+	struct looker *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->daemon = d;
+	l->judge = judge_new();
+	l->scratch = calloc(1, sizeof(*l->scratch));
+	l->timer = l->judge && l->scratch ? loop_add_timer(d->loop, on_timer, l) : NULL;
+	if (l->timer)
+		return l;
+	looker_free(l);
+	errno = ENOMEM;
+	return NULL;
+}
+
+void looker_free(struct looker *l)
+{
+	if (!l)
+		return;
+	loop_source_free(l->timer);
+	judge_free(l->judge);
+	free(l->scratch);
+	snapshot_unref(l->last);
+	free(l);
+}
+
+struct snapshot *looker_snapshot(const struct looker *l)
+{
+	return l->last ? snapshot_ref(l->last) : NULL;
+}

@@ -1,0 +1,22 @@
+/* Looks at everything: once a second, and soon after something happened. A look reads the workers'
+ * tables, settles the books, judges, tells changes of verdict, and leaves a new snapshot. */
+#pragma once
+#include <stdint.h>
+
+#define LOOKER_SOON_NS 50000000ULL /* events of this long are looked at together */
+
+struct daemon;
+struct device;
+struct looker;
+struct snapshot;
+
+struct looker *looker_new(struct daemon *d); /* NULL with errno */
+void looker_free(struct looker *l);
+/* Look within 100 ms. */
+void looker_soon(struct looker *l);
+void looker_look(struct looker *l);
+/* What the table of the device's worker says, into sessions, rails and device; the last time,
+ * when the worker has ended. */
+void looker_read_device(struct looker *l, struct device *dev);
+/* A new reference to the last snapshot; NULL before the first. */
+struct snapshot *looker_snapshot(const struct looker *l);

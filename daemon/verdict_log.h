@@ -1,0 +1,10 @@
+/* The line that is written when a session's verdict changes: all that is needed to find the
+ * connection in switches, captures and the driver's own tools. */
+#pragma once
+#include "health/snapshot.h"
+
+struct journal;
+struct session;
+
+void verdict_log_change(struct journal *j, const struct snap_session *now,
+			const struct session *session);

@@ -1,0 +1,51 @@
+#include "daemon/view.h"
+
+#include <inttypes.h>
+
+#include "core/clock.h"
+#include "daemon/daemon.h"
+
+static enum per_peer_mode per_peer_mode(enum config_per_peer mode)
+{
+	switch (mode) {
+	case CONFIG_PER_PEER_SUMMARY:
+		return PER_PEER_SUMMARY;
+	case CONFIG_PER_PEER_HISTOGRAM:
+		return PER_PEER_HISTOGRAM;
+	case CONFIG_PER_PEER_WORST:
+		return PER_PEER_WORST;
+	case CONFIG_PER_PEER_NONE:
+		return PER_PEER_NONE;
+	}
+	return PER_PEER_SUMMARY;
+}
+
+static void fill_self(struct snapshot *s, const struct daemon *d)
+{
+	s->mono_ns = clock_now_ns();
+	s->wall_ns = clock_wall_ns();
+	s->instance = snapshot_printf(s, "%016" PRIx64, d->instance);
+	s->host = snapshot_str(s, d->host);
+	s->version = RPM_VERSION;
+	s->start_wall_ns = d->start_wall_ns;
+	s->start_mono_ns = d->start_ns;
+	s->verdict = VERDICT_UNKNOWN;
+	s->config_hash = snapshot_printf(s, "%016" PRIx64, d->config_hash);
+	s->last_reload_ok = d->last_reload_ok;
+	s->last_reload_success_wall_ns = d->last_reload_success_wall_ns;
+	s->unknown_keys = d->unknown_keys;
+	s->per_peer = per_peer_mode(d->config.per_peer);
+	s->max_series = d->config.max_series;
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		s->ops_built[op] = config_op_built((enum op)op);
+	s->rails_expected = d->config.rails_expected;
+	s->loop_lag_ns = d->lag_ns;
+}
+
+bool view_fill(struct snapshot *s, struct daemon *d, struct counter_round *scratch,
+	       struct view_judged *judged)
+{
+	fill_self(s, d);
+	return view_rails(s, d) && view_devices(s, d, scratch, judged) && view_peers(s, d) &&
+	       view_sessions(s, d, judged);
+}

@@ -1,0 +1,29 @@
+/* The picture of an instant: copies what the daemon knows into a snapshot. What the judge adds
+ * (verdicts, causes, findings) stays empty. */
+#pragma once
+#include "health/judge.h"
+
+struct counter_round;
+struct daemon;
+struct session;
+
+/* What the judge needs beside the snapshot; parallel to its sessions and devices. */
+struct view_judged {
+	struct judge_session *sessions;
+	struct judge_device *devices;
+	struct session **of; /* per session of the snapshot */
+	const char **duplicates;
+	size_t n_duplicates;
+};
+
+/* False: out of memory. scratch is for one round of counters, its content does not matter.
+ * judged's arrays belong to the snapshot. */
+bool view_fill(struct snapshot *s, struct daemon *d, struct counter_round *scratch,
+	       struct view_judged *judged);
+
+/* --- its parts --- */
+bool view_sessions(struct snapshot *s, struct daemon *d, struct view_judged *judged);
+bool view_peers(struct snapshot *s, const struct daemon *d);
+bool view_rails(struct snapshot *s, const struct daemon *d);
+bool view_devices(struct snapshot *s, const struct daemon *d, struct counter_round *scratch,
+		  struct view_judged *judged);
