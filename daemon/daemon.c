@@ -1,0 +1,313 @@
+#include "daemon/daemon.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "daemon/check.h"
+#include "daemon/inbox.h"
+#include "daemon/listeners.h"
+#include "daemon/looker.h"
+#include "daemon/planner.h"
+#include "daemon/reload.h"
+#include "daemon/stopper.h"
+#include "exporters/http.h"
+#include "health/snapshot.h"
+
+struct sessions_context daemon_sessions_context(const struct daemon *d)
+{
+	return (struct sessions_context){
+		.supervisor = d->supervisor,
+		.rails = d->rails,
+		.now_ns = clock_now_ns(),
+		.wall_ns = clock_wall_ns(),
+	};
+}
+
+/* --- the tick --- */
+
+/* Late by how much, and when the next one should be. After a pause the missed ones are skipped. */
+static uint64_t tick_lag(struct daemon *d, uint64_t now_ns)
+{
+	uint64_t lag = now_ns > d->tick_at_ns ? now_ns - d->tick_at_ns : 0;
+
+	d->tick_at_ns += TICK_NS * (lag / TICK_NS + 1);
+	return lag;
+}
+
+static void tell_malformed(struct device *dev)
+{
+	uint64_t n = dev->proc ? worker_proc_malformed(dev->proc) : 0;
+
+	if (n > dev->malformed_told)
+		log_warn("%s: %" PRIu64 " packets of the worker made no sense", dev->name,
+			 n - dev->malformed_told);
+	dev->malformed_told = n;
+}
+
+static void tend_devices(struct daemon *d)
+{
+	struct sessions_context ctx = daemon_sessions_context(d);
+
+	for (size_t i = 0; i < supervisor_count(d->supervisor); i++) {
+		struct device *dev = supervisor_get(d->supervisor, i);
+
+		tell_malformed(dev);
+		if (!dev->proc)
+			continue;
+		inbox_read_rails(d, dev);
+		sessions_sweep(d->sessions, dev, &ctx);
+		sessions_place(d->sessions, dev, &ctx);
+	}
+}
+
+static void on_tick(void *arg, uint64_t now_ns)
+{
+	struct daemon *d = arg;
+
+	d->lag_ns = tick_lag(d, now_ns);
+	loop_timer_arm(d->tick, d->tick_at_ns);
+	supervisor_tick(d->supervisor, now_ns, d->lag_ns > PAUSE_NS);
+	tend_devices(d);
+	looker_look(d->looker);
+	notify_progress(d->notify, now_ns);
+}
+
+/* --- scan --- */
+
+static void on_found(void *arg, const struct scan_result *found)
+{
+	struct daemon *d = arg;
+
+	supervisor_found(d->supervisor, found, clock_now_ns());
+	if (found->beyond > d->beyond)
+		log_warn("%zu RDMA devices are more than the %d that are followed",
+			 found->n + found->beyond, SCAN_MAX);
+	d->beyond = found->beyond;
+	if (found->n == 0 && !d->no_device_told)
+		log_warn("no RDMA device on this host (%s/class/infiniband: %s); serving, and "
+			 "waiting for one to come",
+			 d->options->sysfs_root,
+			 found->readable ? "empty" : strerror(found->error));
+	d->no_device_told = found->n == 0;
+	/* A route may have come that was missing. */
+	if (d->unmatched > 0)
+		planner_run(d);
+	d->scanned = true;
+}
+
+static void on_leaving(void *arg, const char *device)
+{
+	struct daemon *d = arg;
+
+	log_info("%s: the kernel removes it; its worker lets go", device);
+	supervisor_leaving(d->supervisor, device, clock_now_ns());
+}
+
+static const struct scan_events scan_events = {
+	.found = on_found,
+	.leaving = on_leaving,
+};
+
+/* --- signals --- */
+
+static void on_terminate(void *arg, int signo)
+{
+	stopper_begin(arg, signo == SIGTERM ? "SIGTERM" : "SIGINT");
+}
+
+static void on_hangup(void *arg, int signo)
+{
+	struct daemon *d = arg;
+	char err[CONF_MAX_ERROR + 512];
+
+	(void)signo;
+	if (!d->stopper)
+		reload(d, err, sizeof(err));
+}
+
+/* --- what HTTP asks for --- */
+
+static struct snapshot *http_snapshot(void *arg)
+{
+	const struct daemon *d = arg;
+
+	return looker_snapshot(d->looker);
+}
+
+static const struct journal *http_journal(void *arg)
+{
+	const struct daemon *d = arg;
+
+	return d->journal;
+}
+
+static bool http_ready(void *arg)
+{
+	const struct daemon *d = arg;
+
+	return d->scanned && d->serving;
+}
+
+static int http_reload(void *arg, char *err, size_t errlen)
+{
+	struct daemon *d = arg;
+
+	if (!d->stopper)
+		return reload(d, err, errlen);
+	snprintf(err, errlen, "stopping");
+	return -ESHUTDOWN;
+}
+
+/* --- start --- */
+
+static int open_sources(struct daemon *d)
+{
+	signal(SIGPIPE, SIG_IGN);
+	d->terminate = loop_add_signal(d->loop, SIGTERM, on_terminate, d);
+	d->interrupt = loop_add_signal(d->loop, SIGINT, on_terminate, d);
+	d->hangup = loop_add_signal(d->loop, SIGHUP, on_hangup, d);
+	d->tick = loop_add_timer(d->loop, on_tick, d);
+	return d->terminate && d->interrupt && d->hangup && d->tick ? 0 : -errno;
+}
+
+static struct device_context device_context(struct daemon *d)
+{
+	uint64_t shortest = UINT64_MAX;
+
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		if (config_op_built(op) && d->config.op[op].interval_ns &&
+		    d->config.op[op].interval_ns < shortest)
+			shortest = d->config.op[op].interval_ns;
+	return (struct device_context){
+		.loop = d->loop,
+		.events = &inbox_events,
+		.arg = d,
+		.worker_path = d->worker_path,
+		.layout = { .sessions = d->config.qps_per_device,
+			    .samples_per_stream = table_samples_for(
+				    shortest == UINT64_MAX ? NSEC_PER_SEC : shortest) },
+		.counters_interval_ns = d->config.counters_interval_ns,
+		.counters_only = d->options->sysfs_only,
+	};
+}
+
+static int open_parts(struct daemon *d)
+{
+	struct device_context ctx = device_context(d);
+	struct http_source source = {
+		.snapshot = http_snapshot,
+		.journal = http_journal,
+		.ready = http_ready,
+		.reload = http_reload,
+		.allow_reload = d->config.allow_reload,
+		.arg = d,
+	};
+
+	d->journal = journal_new();
+	d->peers = peers_new();
+	d->rails = rails_new();
+	d->sessions = sessions_new();
+	d->supervisor = supervisor_new(&ctx);
+	if (!d->journal || !d->peers || !d->rails || !d->sessions || !d->supervisor)
+		return -ENOMEM;
+	d->notify = notify_new(d->loop);
+	d->looker = d->notify ? looker_new(d) : NULL;
+	d->scan = d->looker ? scan_new(d->loop, d->options->sysfs_root, &scan_events, d) : NULL;
+	d->http = d->scan ? http_server_new(d->loop, &source) : NULL;
+	return d->http ? 0 : -errno;
+}
+
+static int configure(struct daemon *d)
+{
+	rails_configure(d->rails, &d->config);
+	supervisor_configure(d->supervisor, &d->config, clock_now_ns());
+	return peers_load(d->peers, &d->config);
+}
+
+/* READY=1 comes last: when it is sent, HTTP listens and the first look is there to be served. */
+static int begin(struct daemon *d)
+{
+	const char *no_uevents = scan_uevents_error(d->scan);
+	int r = listeners_open(d->http, &d->config);
+
+	if (r < 0)
+		return r;
+	d->serving = true;
+	if (no_uevents)
+		log_warn("no uevents (%s): removed devices are noticed by looking every %d s",
+			 no_uevents, (int)(SCAN_INTERVAL_NS / NSEC_PER_SEC));
+	inbox_name_host(d);
+	scan_now(d->scan);
+	looker_look(d->looker);
+	d->tick_at_ns = clock_now_ns() + TICK_NS;
+	r = loop_timer_arm(d->tick, d->tick_at_ns);
+	if (r < 0)
+		return r;
+	notify_ready(d->notify);
+	log_info("rdma-pingmeshd " RPM_VERSION " serves as %s, %zu peer addresses listed", d->host,
+		 peers_count(d->peers));
+	return 0;
+}
+
+static void close_all(struct daemon *d)
+{
+	http_server_free(d->http);
+	scan_free(d->scan);
+	supervisor_free(d->supervisor);
+	stopper_free(d->stopper);
+	looker_free(d->looker);
+	notify_free(d->notify);
+	sessions_free(d->sessions);
+	rails_free(d->rails);
+	peers_free(d->peers);
+	journal_free(d->journal);
+	loop_source_free(d->tick);
+	loop_source_free(d->hangup);
+	loop_source_free(d->terminate);
+	loop_source_free(d->interrupt);
+	loop_free(d->loop);
+	config_free(&d->config);
+}
+
+static int start(struct daemon *d)
+{
+	int r;
+
+	if (getrandom(&d->instance, sizeof(d->instance), 0) != sizeof(d->instance))
+		return -errno;
+	d->start_ns = clock_now_ns();
+	d->start_wall_ns = d->last_reload_success_wall_ns = clock_wall_ns();
+	d->last_reload_ok = true;
+	d->config_hash = config_hash(&d->config);
+	d->loop = loop_new();
+	if (!d->loop)
+		return -errno;
+	r = open_sources(d);
+	if (r == 0)
+		r = open_parts(d);
+	if (r == 0)
+		r = configure(d);
+	return r == 0 ? begin(d) : r;
+}
+
+int daemon_run(const struct options *options, const char *worker_path)
+{
+	struct daemon d = { .options = options, .worker_path = worker_path };
+	char err[CONF_MAX_ERROR + 512];
+	int r;
+
+	if (reload_load(&d, &d.config, err, sizeof(err)) < 0)
+		return CHECK_EXIT_BAD;
+	r = start(&d);
+	if (r < 0)
+		log_error("cannot start: %s", strerror(-r));
+	else
+		r = loop_run(d.loop);
+	close_all(&d);
+	return r == 0 ? 0 : 1;
+}

@@ -1,0 +1,56 @@
+/* The daemon: everything hangs from here. One thread, one loop. */
+#pragma once
+#include "daemon/config.h"
+#include "daemon/notify.h"
+#include "daemon/options.h"
+#include "daemon/peers.h"
+#include "daemon/rails.h"
+#include "daemon/scan.h"
+#include "daemon/sessions.h"
+#include "daemon/supervisor.h"
+#include "health/journal.h"
+
+#define TICK_NS 1000000000ULL
+#define PAUSE_NS 1000000000ULL /* a tick this late means that main, or the host, stood still */
+
+struct http_server;
+struct looker;
+struct stopper;
+
+struct daemon {
+	const struct options *options;
+	const char *worker_path; /* NULL: this program; tests put a stand-in here */
+	struct config config;	 /* in force */
+	uint64_t config_hash;
+	uint64_t unknown_keys;
+	bool last_reload_ok;
+	uint64_t last_reload_success_wall_ns;
+
+	uint64_t instance; /* random, new at each start */
+	uint64_t start_ns, start_wall_ns;
+	char host[FACT_NAME]; /* this host's mesh name */
+
+	struct loop *loop;
+	struct loop_source *tick, *hangup, *terminate, *interrupt;
+	uint64_t tick_at_ns; /* intended */
+	uint64_t lag_ns;     /* worst of the last second */
+	struct notify *notify;
+	struct journal *journal;
+	struct peers *peers;
+	struct rails *rails;
+	struct sessions *sessions;
+	struct supervisor *supervisor;
+	struct scan *scan;
+	struct looker *looker;	 /* makes snapshots */
+	struct http_server *http;
+	struct stopper *stopper; /* NULL: not stopping */
+	bool scanned, serving;
+	bool no_device_told; /* the one line that says why nothing is probed */
+	size_t unmatched;    /* targets that no rail reaches, as last told */
+	size_t beyond;	     /* devices past the limit, as last told */
+};
+
+/* Run until a signal ends it; the exit status of the program. worker_path as above. */
+int daemon_run(const struct options *options, const char *worker_path);
+
+struct sessions_context daemon_sessions_context(const struct daemon *d);
