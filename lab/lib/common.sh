@@ -71,3 +71,43 @@ make_work()
 	chmod 755 "$work"
 	trap 'rm -rf "$work"' EXIT
 }
+
+# A shell cannot trap an interrupt that was ignored when it began, as it is for "./demo &" in a
+# script: begin anew without that.
+honour_interrupts()
+{
+	[ -n "${LAB_INTERRUPTS:-}" ] || LAB_INTERRUPTS=1 exec env --default-signal=INT "$0" "$@"
+}
+
+# Run a long step so that a signal to this script is served at once: bash runs no trap while a
+# child is in the foreground. A trap on EXIT must call end_step.
+step_pid=""
+run_step()
+{
+	local rc=0
+
+	"$@" &
+	step_pid=$!
+	wait "$step_pid" || rc=$?
+	step_pid=""
+	return "$rc"
+}
+
+end_step()
+{
+	if [ -n "$step_pid" ]; then
+		end_tree "$step_pid"
+		wait "$step_pid" 2>/dev/null || true
+	fi
+}
+
+# Leaves first, so that every script on the way sees its child fail and cleans up.
+end_tree()
+{
+	local child
+
+	for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do
+		end_tree "$child"
+	done
+	kill -TERM "$1" 2>/dev/null || true
+}

@@ -38,6 +38,8 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "lab(hosts, rails, kernel, bare): the lab that is needed")
     config.addinivalue_line("markers", "limit(seconds): how long the scenario may take")
     shutil.rmtree(FAILURES, ignore_errors=True)
+    # However the run is ended, the guests must not stay.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items):
