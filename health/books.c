@@ -260,8 +260,8 @@ static void account_total(struct op_account *a, bool has_live, struct op_books *
 	account_ratchet(ret, SKIP_DEVICE_ABSENT, &a->shown_absent);
 	ret->interval_ns = a->interval_ns;
 	ret->phase_ns = a->phase_ns;
-	ret->booked_until_ns = max_u64(has_live ? a->live.booked_until_ns : a->base_until_ns,
-				       a->derived_until_ns);
+	ret->booked_until_ns =
+		max_u64(has_live ? a->live.booked_until_ns : a->base_until_ns, a->derived_until_ns);
 }
 
 /* --- the session --- */

@@ -19,11 +19,11 @@
 
 /* One operation. Private to books.c. */
 struct op_account {
-	struct op_books base; /* rows that have ended, and gaps that are closed */
-	struct op_books live; /* the current row as last read */
+	struct op_books base;		/* rows that have ended, and gaps that are closed */
+	struct op_books live;		/* the current row as last read */
 	uint64_t interval_ns, phase_ns; /* the last known schedule; 0: none yet */
-	uint64_t base_until_ns;	   /* base covers every due instant up to here */
-	uint64_t derived_until_ns; /* and main has booked every one up to here */
+	uint64_t base_until_ns;		/* base covers every due instant up to here */
+	uint64_t derived_until_ns;	/* and main has booked every one up to here */
 	uint64_t gap_stuck, gap_absent; /* due in (base_until, derived_until] while no row lived */
 	uint64_t shown_stuck, shown_absent; /* highest figures ever handed out */
 	bool joined_miss; /* the row's first outcome is a miss, and so was the last one before it */
@@ -32,7 +32,7 @@ struct op_account {
 struct books {
 	uint64_t session_id;
 	bool has_live;
-	bool paused; /* between the rows of a planned rebuild: nothing is due */
+	bool paused;	       /* between the rows of a planned rebuild: nothing is due */
 	enum skip_reason gone; /* of the last instant that main booked without a row */
 	uint64_t ack_sum_ns, ack_count, live_ack_sum_ns, live_ack_count;
 	struct op_account op[OP_COUNT];

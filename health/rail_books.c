@@ -8,8 +8,8 @@
 
 struct rail_class {
 	char name[FACT_NAME];
-	struct op_books retired[OP_COUNT]; /* sessions that are gone */
-	struct op_books sum[OP_COUNT];	   /* sessions of this look */
+	struct op_books retired[OP_COUNT];   /* sessions that are gone */
+	struct op_books sum[OP_COUNT];	     /* sessions of this look */
 	struct hist hist_base[STREAM_COUNT]; /* workers that have ended */
 	struct hist hist_live[STREAM_COUNT];
 };

@@ -33,8 +33,8 @@ struct snap_session {
 	uint8_t local_gid[16], remote_gid[16];
 	uint32_t qpn, remote_qpn, udp_source_port; /* 0: unknown */
 	bool has_loss;
-	double loss_ratio;	/* of the window below, all operations */
-	double window_seconds;	/* length of the window that loss_ratio covers */
+	double loss_ratio;	      /* of the window below, all operations */
+	double window_seconds;	      /* length of the window that loss_ratio covers */
 	struct op_books op[OP_COUNT]; /* interval_ns == 0: off. Cumulative over workers */
 	struct snap_quantiles stream[STREAM_COUNT];
 	uint64_t ack_sum_ns, ack_count;
@@ -55,7 +55,7 @@ struct snap_rail_class {
 
 struct snap_rail {
 	const char *name;
-	bool present;		/* a worker reports it now; fact is valid */
+	bool present; /* a worker reports it now; fact is valid */
 	bool up;
 	struct rail_fact fact;
 	struct rail_totals totals; /* cumulative over workers */
@@ -74,13 +74,13 @@ struct snap_device {
 	uint64_t restarts;
 	bool worker_up;
 	uint64_t heartbeat_wall_ns[WORKER_LOOPS];
-	uint64_t cpu_ns;	/* summed over all workers of the device */
+	uint64_t cpu_ns; /* summed over all workers of the device */
 	bool has_rss;
 	uint64_t rss_bytes;
 	uint64_t qps_active, qps_passive;
 	uint64_t async[PORT_MAX + 1][ASYNC_EVENT_COUNT]; /* [0]: no port; cumulative over workers */
-	bool counters_fresh;	/* round is younger than 3 intervals */
-	uint64_t counters_success_wall_ns; /* 0: never */
+	bool counters_fresh;				 /* round is younger than 3 intervals */
+	uint64_t counters_success_wall_ns;		 /* 0: never */
 	uint64_t read_errors[PORT_MAX + 1][READ_ERROR_COUNT]; /* cumulative over workers */
 	struct device_fact fact;
 	size_t n_ports, n_gids, n_values; /* 0 unless counters_fresh */
@@ -96,7 +96,7 @@ struct snap_evidence {
 
 struct snap_finding {
 	enum cause cause;
-	bool critical; /* else warning */
+	bool critical;	     /* else warning */
 	const char *subject; /* "kind:id", e.g. "port:rxe0/1", "device:rxe0", "peer:host2" */
 	const char *text;
 	uint64_t since_wall_ns;
@@ -127,7 +127,7 @@ struct snapshot {
 	struct snap_rail *rails;       /* sorted by name */
 	struct snap_session *sessions; /* sorted by peer, rail, peer_rail, class */
 	struct snap_peer *peers;
-	struct snap_device *devices;   /* sorted by name */
+	struct snap_device *devices; /* sorted by name */
 	struct snap_finding *findings;
 };
 

@@ -49,8 +49,8 @@ const char *cause_name(enum cause c)
 /* What all operations of a session say together. */
 struct outcome {
 	bool any_on;
-	bool missed;	    /* a miss since the last look */
-	bool missed_twice;  /* two in a row since the last look */
+	bool missed;	      /* a miss since the last look */
+	bool missed_twice;    /* two in a row since the last look */
 	uint64_t miss_streak; /* longest that stands now */
 	uint64_t ok_streak;   /* shortest of the operations that are on */
 };
@@ -93,7 +93,7 @@ static enum verdict verdict_from(enum verdict current, const struct outcome *o)
 enum verdict verdict_next(enum verdict current, const struct op_books *prev,
 			  const struct op_books *now, enum verdict *passed)
 {
-	struct outcome o = { .ok_streak = UINT64_MAX };
+	struct outcome o = {.ok_streak = UINT64_MAX};
 	enum verdict next;
 
 	for (unsigned i = 0; i < OP_COUNT; i++)

@@ -22,7 +22,7 @@ static void sums_add(struct window_sums *s, const struct op_books *b)
 
 static struct window_sums sums_of(const struct op_books op[OP_COUNT])
 {
-	struct window_sums s = { 0 };
+	struct window_sums s = {0};
 
 	for (unsigned i = 0; i < OP_COUNT; i++)
 		sums_add(&s, &op[i]);
@@ -59,7 +59,7 @@ uint64_t window_since(const struct window *w, uint64_t now_ns, const struct op_b
 	const struct window_sums *then;
 	struct window_sums now = sums_of(op);
 
-	*ret = (struct window_sums){ 0 };
+	*ret = (struct window_sums){0};
 	if (slot == WINDOW_SLOTS || now_ns < w->at_ns[slot])
 		return 0;
 	then = &w->sums[slot];
@@ -77,8 +77,6 @@ bool window_loss(const struct window_sums *sums, double *ret)
 {
 	if (!sums->due)
 		return false;
-	*ret = sums->answered >= sums->due ?
-		       0.0 :
-		       1.0 - (double)sums->answered / (double)sums->due;
+	*ret = sums->answered >= sums->due ? 0.0 : 1.0 - (double)sums->answered / (double)sums->due;
 	return true;
 }

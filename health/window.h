@@ -1,4 +1,5 @@
-/* What the books of one session did over the last minute: loss ratio and the evidence for causes. */
+/* What the books of one session did over the last minute: loss ratio and the evidence for causes.
+ */
 #pragma once
 #include "probes/facts.h"
 
@@ -9,7 +10,7 @@
 /* Sums over all operations of a session. As a difference of two instants: what happened between. */
 struct window_sums {
 	uint64_t answered; /* ok + late */
-	uint64_t due;	   /* resolved probes that count for loss: ok, failed, and misses not sent */
+	uint64_t due; /* resolved probes that count for loss: ok, failed, and misses not sent */
 	uint64_t ok;
 	uint64_t failed;
 	uint64_t late;

@@ -18,7 +18,7 @@ struct rail {
 	uint64_t beat;
 };
 
-static const uint64_t intervals[OP_COUNT] = { 200 * MSEC, 350 * MSEC, 10 * SEC, 0 };
+static const uint64_t intervals[OP_COUNT] = {200 * MSEC, 350 * MSEC, 10 * SEC, 0};
 
 static uint64_t due_until(enum op op, uint64_t t)
 {
@@ -251,8 +251,8 @@ static void test_woken_worker_books_the_same_instants(void **state)
 	show(&s.rail);
 	look(&s);
 	assert_true(stuck(&s) >= before);
-	assert_int_equal(s.total[OP_SEND].scheduled, due_until(OP_SEND, s.now) -
-							     due_until(OP_SEND, 1000 * SEC));
+	assert_int_equal(s.total[OP_SEND].scheduled,
+			 due_until(OP_SEND, s.now) - due_until(OP_SEND, 1000 * SEC));
 	assert_int_equal(s.total[OP_SEND].scheduled, s.rail.row.op[OP_SEND].scheduled);
 }
 
@@ -608,7 +608,7 @@ static void sim_look(struct sim *m)
 
 static void sim_run(unsigned steps)
 {
-	struct sim m = { .life = LIFE_ADDED, .device_there = true };
+	struct sim m = {.life = LIFE_ADDED, .device_there = true};
 
 	m.s.now = 500 * SEC + (uint64_t)(rand() % 1000000);
 	books_init(&m.s.books, SESSION);

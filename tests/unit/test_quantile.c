@@ -15,7 +15,7 @@ static int by_value(const void *a, const void *b)
 
 static void test_single_sample_is_every_quantile(void **state)
 {
-	uint64_t v[] = { 7 };
+	uint64_t v[] = {7};
 
 	(void)state;
 	assert_int_equal(quantile_nearest_rank(v, 1, 1), 7);
@@ -25,8 +25,8 @@ static void test_single_sample_is_every_quantile(void **state)
 
 static void test_rank_is_nearest_not_interpolated(void **state)
 {
-	uint64_t even[] = { 40, 10, 30, 20 };
-	uint64_t odd[] = { 5, 1, 3 };
+	uint64_t even[] = {40, 10, 30, 20};
+	uint64_t odd[] = {5, 1, 3};
 
 	(void)state;
 	assert_int_equal(quantile_nearest_rank(even, 4, 50), 20);

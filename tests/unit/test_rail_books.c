@@ -85,7 +85,7 @@ static void test_histograms_survive_their_workers(void **state)
 {
 	struct rail_books *r = rail_books_new();
 	struct op_books op[OP_COUNT];
-	struct hist live = { 0 }, got[STREAM_COUNT];
+	struct hist live = {0}, got[STREAM_COUNT];
 
 	(void)state;
 	hist_add(&live, 2500);
@@ -107,7 +107,7 @@ static void test_count_is_the_sum_of_buckets_and_never_falls(void **state)
 {
 	struct rail_books *r = rail_books_new();
 	struct op_books op[OP_COUNT];
-	struct hist live = { .count = 99 }, got[STREAM_COUNT];
+	struct hist live = {.count = 99}, got[STREAM_COUNT];
 
 	(void)state;
 	live.bucket[3] = 4;

@@ -36,7 +36,7 @@ static enum verdict look(struct world *w)
 
 static struct world fresh(void)
 {
-	struct world w = { .verdict = VERDICT_UNKNOWN };
+	struct world w = {.verdict = VERDICT_UNKNOWN};
 
 	w.now[OP_SEND].interval_ns = w.now[OP_READ].interval_ns = 1000000000;
 	return w;
@@ -214,9 +214,8 @@ static void test_operation_switched_on_does_not_degrade(void **state)
 static void test_names_are_the_contracts(void **state)
 {
 	static const char *const causes[CAUSE_COUNT] = {
-		"none",	       "local_port",  "local_nic", "local_host", "remote_nic",
-		"remote_host", "path",	      "congestion", "configuration", "monitor",
-		"inconclusive",
+		"none", "local_port", "local_nic",     "local_host", "remote_nic",   "remote_host",
+		"path", "congestion", "configuration", "monitor",    "inconclusive",
 	};
 
 	(void)state;

@@ -26,7 +26,7 @@ static double loss(struct world *w)
 
 static void test_nothing_due_has_no_ratio(void **state)
 {
-	struct world w = { .now = 100 * SEC };
+	struct world w = {.now = 100 * SEC};
 
 	(void)state;
 	assert_true(loss(&w) < 0);
@@ -39,7 +39,7 @@ static void test_nothing_due_has_no_ratio(void **state)
 
 static void test_misses_are_loss_and_nobodys_skips_are_not(void **state)
 {
-	struct world w = { .now = 100 * SEC };
+	struct world w = {.now = 100 * SEC};
 	struct op_books *b = &w.op[OP_SEND];
 
 	(void)state;
@@ -60,7 +60,7 @@ static void test_misses_are_loss_and_nobodys_skips_are_not(void **state)
 
 static void test_late_is_not_loss(void **state)
 {
-	struct world w = { .now = 100 * SEC };
+	struct world w = {.now = 100 * SEC};
 
 	(void)state;
 	sample(&w);
@@ -73,7 +73,7 @@ static void test_late_is_not_loss(void **state)
 
 static void test_late_from_before_the_window_does_not_go_below_zero(void **state)
 {
-	struct world w = { .now = 100 * SEC };
+	struct world w = {.now = 100 * SEC};
 
 	(void)state;
 	w.op[OP_SEND].failed[FAIL_TIMEOUT] = 4;
@@ -86,7 +86,7 @@ static void test_late_from_before_the_window_does_not_go_below_zero(void **state
 
 static void test_loss_older_than_a_minute_is_forgotten(void **state)
 {
-	struct world w = { .now = 100 * SEC };
+	struct world w = {.now = 100 * SEC};
 
 	(void)state;
 	sample(&w);
@@ -107,7 +107,7 @@ static void test_loss_older_than_a_minute_is_forgotten(void **state)
 
 static void test_length_is_what_the_samples_cover(void **state)
 {
-	struct world w = { .now = 100 * SEC };
+	struct world w = {.now = 100 * SEC};
 	struct window_sums sums;
 
 	(void)state;
@@ -125,7 +125,7 @@ static void test_length_is_what_the_samples_cover(void **state)
 
 static void test_many_looks_in_a_second_do_not_shorten_the_window(void **state)
 {
-	struct world w = { .now = 100 * SEC };
+	struct world w = {.now = 100 * SEC};
 	struct window_sums sums;
 
 	(void)state;
@@ -138,7 +138,7 @@ static void test_many_looks_in_a_second_do_not_shorten_the_window(void **state)
 
 static void test_old_samples_after_a_pause_are_not_used(void **state)
 {
-	struct world w = { .now = 100 * SEC };
+	struct world w = {.now = 100 * SEC};
 	struct window_sums sums;
 
 	(void)state;

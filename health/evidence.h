@@ -1,0 +1,55 @@
+/* What the sessions of a host, compared with each other, say about where a fault is. */
+#pragma once
+#include "health/judge.h"
+
+/* How a session's peer is heard. */
+enum voice {
+	VOICE_UNMEASURED, /* nothing can be said: no outcome yet, or our own side is not able */
+	VOICE_FINE,	  /* nothing is missing now */
+	VOICE_PARTLY,	  /* something is missing, something answers: the peer is reached */
+	VOICE_SILENT,	  /* nothing answers */
+};
+
+#define NOT_FOUND SIZE_MAX
+#define PEERS_TO_JUDGE 3 /* fewer peers than this prove nothing about what they share */
+
+/* Peers, not sessions: how many are reached and how many are silent. */
+struct tally {
+	unsigned reached, silent;
+};
+
+struct evidence {
+	const struct snapshot *s;
+	const struct judge_session *in;
+	enum voice *voice; /* per session */
+	size_t *rail;	   /* per session: index of its rail in the snapshot, or NOT_FOUND */
+	size_t *device;
+	size_t *peer_first, *peer_end; /* per session: the sessions of its peer */
+	struct tally *rails;	       /* per rail: its peers */
+	uint64_t *rail_since; /* per rail: wall clock since when a peer is silent; 0: none */
+};
+
+/* Memory belongs to the snapshot. False: no memory. */
+bool evidence_gather(struct evidence *e, struct snapshot *s, const struct judge_input *in);
+
+/* The session's own side can measure: rail up, worker up, not disabled. */
+bool evidence_side_ok(const struct evidence *e, size_t i);
+/* What a failed connection attempt says: the peer is there and refuses. */
+bool evidence_refused(const struct snap_session *s);
+bool evidence_missing(const struct judge_memory *m, enum op op);
+/* When the first operation that misses now began to; 0: none misses. */
+uint64_t evidence_missing_since(const struct judge_memory *m);
+/* The operation succeeded after others began to miss (success before proves nothing). */
+bool evidence_answers(const struct evidence *e, size_t i, enum op op);
+/* The peer's NIC acknowledges SENDs whose echo is missing. */
+bool evidence_acked(const struct evidence *e, size_t i);
+/* Every peer on the rail is silent, and they are enough to tell. */
+bool evidence_rail_dead(const struct evidence *e, size_t rail);
+/* Local rails on which the session's peer is reached, and silent. */
+struct tally evidence_peer_rails(const struct evidence *e, size_t i);
+/* A session to the peer that is reached over another rail than this one's; NOT_FOUND: none.
+ * same_endpoint: to the very same address. */
+size_t evidence_other_way(const struct evidence *e, size_t i, bool same_endpoint);
+/* Peers with the same rack (or pod) label, and all others. */
+void evidence_place(const struct evidence *e, size_t i, bool pod, struct tally *ret_same,
+		    struct tally *ret_others);

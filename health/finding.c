@@ -1,0 +1,118 @@
+#include "health/finding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/hash.h"
+
+struct standing {
+	uint64_t hash; /* of cause and subject */
+	uint64_t since_wall_ns;
+};
+
+struct finding_memory {
+	struct standing *list; /* sorted by hash */
+	size_t n;
+};
+
+struct finding_memory *finding_memory_new(void)
+{
+	return calloc(1, sizeof(struct finding_memory));
+}
+
+void finding_memory_free(struct finding_memory *m)
+{
+	if (!m)
+		return;
+	free(m->list);
+	free(m);
+}
+
+static int by_hash(const void *a, const void *b)
+{
+	uint64_t x = ((const struct standing *)a)->hash, y = ((const struct standing *)b)->hash;
+
+	return x < y ? -1 : x > y;
+}
+
+static uint64_t finding_hash(enum cause cause, const char *subject)
+{
+	return hash_str(subject) * CAUSE_COUNT + cause;
+}
+
+static uint64_t standing_since(const struct finding_memory *m, uint64_t hash, uint64_t now)
+{
+	struct standing key = {.hash = hash};
+	const struct standing *found = NULL;
+
+	if (m->n)
+		found = bsearch(&key, m->list, m->n, sizeof(key), by_hash);
+	return found ? found->since_wall_ns : now;
+}
+
+bool findings_begin(struct findings *f, struct snapshot *s, struct finding_memory *m, size_t cap)
+{
+	*f = (struct findings){
+		.s = s,
+		.memory = m,
+		.list = snapshot_alloc(s, cap + 1, sizeof(*f->list)),
+		.minor = snapshot_alloc(s, cap + 1, sizeof(*f->minor)),
+		.cap = cap,
+	};
+	return f->list && f->minor;
+}
+
+static bool listed(const struct findings *f, enum cause cause, const char *subject)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (f->list[i].cause == cause && !strcmp(f->list[i].subject, subject))
+			return true;
+	return false;
+}
+
+struct snap_finding *findings_add(struct findings *f, enum cause cause, bool critical,
+				  const char *subject, const char *text, uint64_t since_wall_ns)
+{
+	struct snap_finding *finding = &f->list[f->n];
+
+	if (f->n == f->cap || listed(f, cause, subject))
+		return NULL;
+	*finding = (struct snap_finding){
+		.cause = cause,
+		.critical = critical,
+		.subject = subject,
+		.text = text,
+		.since_wall_ns = since_wall_ns,
+	};
+	if (!since_wall_ns)
+		finding->since_wall_ns =
+			standing_since(f->memory, finding_hash(cause, subject), f->s->wall_ns);
+	f->n++;
+	return finding;
+}
+
+void findings_mark_minor(struct findings *f, const struct snap_finding *finding)
+{
+	if (finding)
+		f->minor[finding - f->list] = true;
+}
+
+void findings_end(struct findings *f)
+{
+	struct finding_memory *m = f->memory;
+	struct standing *list = malloc((f->n + 1) * sizeof(*list));
+
+	f->s->findings = f->list;
+	f->s->n_findings = f->n;
+	if (!list)
+		return;
+	for (size_t i = 0; i < f->n; i++)
+		list[i] = (struct standing){
+			.hash = finding_hash(f->list[i].cause, f->list[i].subject),
+			.since_wall_ns = f->list[i].since_wall_ns,
+		};
+	qsort(list, f->n, sizeof(*list), by_hash);
+	free(m->list);
+	m->list = list;
+	m->n = f->n;
+}

@@ -1,0 +1,240 @@
+#include "health/judge_findings.h"
+
+#include <string.h>
+
+#include "health/blame.h"
+
+/* worker, trouble, GUID, counters; port or rail, dead rail; one a peer; one a name; rails missing
+ */
+#define PER_DEVICE 4
+#define PER_RAIL 2
+
+size_t judge_findings_max(const struct snapshot *s, const struct judge_input *in)
+{
+	return PER_DEVICE * s->n_devices + PER_RAIL * s->n_rails + s->n_sessions +
+	       in->n_duplicates + 1;
+}
+
+static const char *subject(struct findings *f, const char *kind, const char *id)
+{
+	return snapshot_printf(f->s, "%s:%s", kind, id);
+}
+
+static void hang_on(struct findings *f, struct snap_finding *finding, struct snap_evidence evidence)
+{
+	struct snap_evidence *e;
+
+	if (!finding)
+		return;
+	e = snapshot_alloc(f->s, 1, sizeof(*e));
+	if (!e)
+		return;
+	*e = evidence;
+	finding->evidence = e;
+	finding->n_evidence = 1;
+}
+
+/* --- devices --- */
+
+static void find_worker(struct findings *f, const struct snap_device *d)
+{
+	struct blame b = blame_worker(f->s, d);
+
+	if (b.cause == CAUSE_MONITOR)
+		findings_add(f, b.cause, true, subject(f, "device", d->name), b.reason,
+			     d->worker_since_wall_ns);
+}
+
+static void find_trouble(struct findings *f, const struct snap_device *d, const char *trouble)
+{
+	if (d->worker_state != WORKER_UP || !trouble || !trouble[0])
+		return;
+	findings_add(f, CAUSE_LOCAL_HOST, false, subject(f, "device", d->name),
+		     snapshot_printf(f->s, "%s is not probed: %s", d->name, trouble), 0);
+}
+
+static void find_zero_guid(struct findings *f, const struct snap_device *d)
+{
+	if (!d->counters_fresh || !d->fact.node_guid_zero)
+		return;
+	findings_mark_minor(
+		f, findings_add(f, CAUSE_CONFIGURATION, false, subject(f, "device", d->name),
+				snapshot_printf(f->s,
+						"the node GUID of %s is zero: set it (VF or "
+						"firmware configuration), rdma_cm needs it",
+						d->name),
+				0));
+}
+
+static void find_saturated(struct findings *f, const struct snap_device *d)
+{
+	const struct counter_value *first = NULL;
+	struct snap_finding *finding;
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n_values; i++) {
+		if (!(d->values[i].flags & COUNTER_SATURATED))
+			continue;
+		if (!n++)
+			first = &d->values[i];
+	}
+	if (!n)
+		return;
+	finding = findings_add(
+		f, CAUSE_MONITOR, false, subject(f, "counters", d->name),
+		snapshot_printf(f->s,
+				"%zu counter%s of %s stand%s at the maximum and count%s no "
+				"more (%.*s, port %u): clear with perfquery -R",
+				n, n == 1 ? "" : "s", d->name, n == 1 ? "s" : "", n == 1 ? "s" : "",
+				FACT_NAME, first->name, first->port),
+		0);
+	findings_mark_minor(f, finding);
+	hang_on(f, finding,
+		(struct snap_evidence){.name = "saturated_counters", .value = (double)n});
+}
+
+/* --- rails --- */
+
+/* Its worker is away, and that is a finding already, or it is just starting. */
+static bool worker_explains(const struct snapshot *s, const struct snap_rail *r)
+{
+	for (size_t i = 0; i < s->n_devices; i++)
+		if (!strcmp(s->devices[i].name, r->fact.device))
+			return s->devices[i].worker_state != WORKER_UP &&
+			       s->devices[i].worker_state != WORKER_RELEASED;
+	return false;
+}
+
+static void find_rail(struct findings *f, const struct snap_rail *r)
+{
+	struct blame b;
+	const char *id;
+
+	if ((r->present && r->up) || worker_explains(f->s, r))
+		return;
+	b = blame_rail(f->s, r);
+	if (b.cause == CAUSE_LOCAL_PORT)
+		id = snapshot_printf(f->s, "port:%s/%u", r->fact.device, r->fact.port);
+	else
+		id = subject(f, "rail", r->name);
+	findings_add(f, b.cause, true, id, b.reason, 0);
+}
+
+static void find_dead_rail(const struct evidence *e, struct findings *f, size_t rail)
+{
+	struct blame b;
+
+	if (!evidence_rail_dead(e, rail))
+		return;
+	b = blame_dead_rail(e, rail, f->s);
+	hang_on(f,
+		findings_add(f, b.cause, true, subject(f, "rail", f->s->rails[rail].name), b.reason,
+			     e->rail_since[rail]),
+		(struct snap_evidence){.name = "silent_peers",
+				       .value = e->rails[rail].silent,
+				       .threshold = PEERS_TO_JUDGE});
+}
+
+static void find_missing_rails(struct findings *f)
+{
+	const struct snapshot *s = f->s;
+	size_t present = 0;
+	struct snap_finding *finding;
+
+	for (size_t i = 0; i < s->n_rails; i++)
+		present += s->rails[i].present || worker_explains(s, &s->rails[i]);
+	if (!s->rails_expected || present >= s->rails_expected)
+		return;
+	finding = findings_add(
+		f, CAUSE_LOCAL_NIC, true, "host:rails",
+		snapshot_printf(f->s,
+				"%zu of %llu expected rails exist: a NIC, its driver or "
+				"an address is missing (or [rails] expected is wrong)",
+				present, (unsigned long long)s->rails_expected),
+		0);
+	hang_on(f, finding,
+		(struct snap_evidence){.name = "rails",
+				       .value = (double)present,
+				       .threshold = (double)s->rails_expected});
+}
+
+/* --- peers --- */
+
+static bool troubled(const struct evidence *e, size_t i)
+{
+	const struct snap_session *s = &e->s->sessions[i];
+
+	switch (s->verdict) {
+	case VERDICT_DEGRADED:
+	case VERDICT_FAILING:
+		return !evidence_rail_dead(e, e->rail[i]) || e->voice[i] != VOICE_SILENT;
+	case VERDICT_OK:
+	case VERDICT_UNKNOWN:
+		return false;
+	}
+	return false;
+}
+
+/* The session that speaks for its peer: the worst, and of those the one that knows a cause. */
+static bool speaks_better(const struct snap_session *a, const struct snap_session *b)
+{
+	if (a->verdict != b->verdict)
+		return a->verdict == VERDICT_FAILING;
+	return b->cause == CAUSE_INCONCLUSIVE && a->cause != CAUSE_INCONCLUSIVE;
+}
+
+static void find_peer(const struct evidence *e, struct findings *f, size_t first, size_t end)
+{
+	const struct snap_session *worst = NULL;
+	struct snap_finding *finding;
+
+	for (size_t i = first; i < end; i++) {
+		const struct snap_session *s = &e->s->sessions[i];
+
+		if (!troubled(e, i))
+			continue;
+		if (!worst || speaks_better(s, worst))
+			worst = s;
+	}
+	if (!worst)
+		return;
+	finding = findings_add(f, worst->cause, false, subject(f, "peer", worst->peer),
+			       worst->reason, 0);
+	if (worst->has_loss)
+		hang_on(f, finding,
+			(struct snap_evidence){.name = "loss_ratio",
+					       .value = worst->loss_ratio,
+					       .window_seconds = worst->window_seconds});
+}
+
+static void find_duplicates(const struct judge_input *in, struct findings *f)
+{
+	for (size_t i = 0; i < in->n_duplicates; i++)
+		findings_add(
+			f, CAUSE_CONFIGURATION, false, subject(f, "host", in->duplicates[i]),
+			snapshot_printf(f->s,
+					"two live daemons call themselves %s and push each other's "
+					"connections aside: give one of them another [daemon] name",
+					in->duplicates[i]),
+			0);
+}
+
+void judge_findings(const struct evidence *e, const struct judge_input *in, struct findings *f)
+{
+	const struct snapshot *s = e->s;
+
+	for (size_t i = 0; i < s->n_rails; i++) {
+		find_rail(f, &s->rails[i]);
+		find_dead_rail(e, f, i);
+	}
+	find_missing_rails(f);
+	for (size_t i = 0; i < s->n_devices; i++) {
+		find_worker(f, &s->devices[i]);
+		find_trouble(f, &s->devices[i], in->devices[i].trouble);
+		find_zero_guid(f, &s->devices[i]);
+		find_saturated(f, &s->devices[i]);
+	}
+	find_duplicates(in, f);
+	for (size_t i = 0; i < s->n_sessions; i = e->peer_end[i])
+		find_peer(e, f, i, e->peer_end[i]);
+}
