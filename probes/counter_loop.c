@@ -23,12 +23,35 @@
 struct counter_loop {
 	struct table *table;
 	struct counter_reader *reader;
-	int wake_fd;
+	int wake_fd, done_fd;
 	pthread_t thread;
 	_Atomic uint64_t interval_ns;
 	atomic_bool stop, poked, gone;
 	atomic_bool left; /* the thread is through, or its owner gave up: the second one frees */
 };
+
+static void notify(int event_fd)
+{
+	uint64_t one = 1;
+
+	/* Fails only when the number is full, and then whoever waits is awake anyway. */
+	if (write(event_fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+/* Waits for the eventfd at most max_ns; false when nothing came. */
+static bool await(int event_fd, uint64_t max_ns)
+{
+	struct pollfd p = {.fd = event_fd, .events = POLLIN};
+	struct timespec timeout = {
+		.tv_sec = (time_t)(max_ns / NSEC_PER_SEC),
+		.tv_nsec = (long)(max_ns % NSEC_PER_SEC),
+	};
+	uint64_t number;
+
+	/* What is read says nothing, the flags say all. */
+	return ppoll(&p, 1, &timeout, NULL) > 0 && read(event_fd, &number, sizeof(number)) > 0;
+}
 
 static void beat(struct counter_loop *l)
 {
@@ -55,16 +78,9 @@ static void run_round(struct counter_loop *l, uint64_t now_ns)
 
 static void wait_until(struct counter_loop *l, uint64_t due_ns)
 {
-	struct pollfd wake = {.fd = l->wake_fd, .events = POLLIN};
-	uint64_t now = clock_now_ns(), left = due_ns > now ? due_ns - now : 0, ignored;
-	struct timespec timeout;
+	uint64_t now = clock_now_ns(), left = due_ns > now ? due_ns - now : 0;
 
-	if (left > BEAT_NS)
-		left = BEAT_NS;
-	timeout.tv_sec = (time_t)(left / NSEC_PER_SEC);
-	timeout.tv_nsec = (long)(left % NSEC_PER_SEC);
-	if (ppoll(&wake, 1, &timeout, NULL) > 0 && read(l->wake_fd, &ignored, sizeof(ignored)) < 0)
-		return; /* non-blocking; the flags say all, the number nothing */
+	await(l->wake_fd, left < BEAT_NS ? left : BEAT_NS);
 }
 
 /* When the round after the one from began to ended is due. */
@@ -107,6 +123,8 @@ static void loop_free(struct counter_loop *l)
 {
 	if (l->wake_fd >= 0)
 		close(l->wake_fd);
+	if (l->done_fd >= 0)
+		close(l->done_fd);
 	counter_reader_free(l->reader);
 	free(l);
 }
@@ -119,6 +137,8 @@ static void *loop_main(void *arg)
 	loop_run(l);
 	if (atomic_exchange(&l->left, true))
 		loop_free(l);
+	else
+		notify(l->done_fd);
 	return NULL;
 }
 
@@ -148,7 +168,9 @@ struct counter_loop *counter_loop_start(struct table *t, const char *sysfs_root,
 	l->table = t;
 	l->interval_ns = interval_of(interval_ns);
 	l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	l->reader = l->wake_fd >= 0 ? counter_reader_new(sysfs_root, device) : NULL;
+	l->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (l->wake_fd >= 0 && l->done_fd >= 0)
+		l->reader = counter_reader_new(sysfs_root, device);
 	r = l->reader ? thread_start(l) : errno;
 	if (r != 0) {
 		loop_free(l);
@@ -158,25 +180,16 @@ struct counter_loop *counter_loop_start(struct table *t, const char *sysfs_root,
 	return l;
 }
 
-static void wake(struct counter_loop *l)
-{
-	uint64_t one = 1;
-
-	/* Fails only when the counter is full, and then it is awake anyway. */
-	if (write(l->wake_fd, &one, sizeof(one)) < 0)
-		return;
-}
-
 void counter_loop_set_interval(struct counter_loop *l, uint64_t interval_ns)
 {
 	atomic_store(&l->interval_ns, interval_of(interval_ns));
-	wake(l);
+	notify(l->wake_fd);
 }
 
 void counter_loop_poke(struct counter_loop *l)
 {
 	atomic_store(&l->poked, true);
-	wake(l);
+	notify(l->wake_fd);
 }
 
 bool counter_loop_device_gone(const struct counter_loop *l)
@@ -186,22 +199,19 @@ bool counter_loop_device_gone(const struct counter_loop *l)
 
 bool counter_loop_stop(struct counter_loop *l, uint64_t max_ns)
 {
-	uint64_t until = clock_now_ns() + max_ns;
-	struct timespec deadline = {
-		.tv_sec = (time_t)(until / NSEC_PER_SEC),
-		.tv_nsec = (long)(until % NSEC_PER_SEC),
-	};
+	pthread_t thread;
 
 	if (!l)
 		return true;
+	thread = l->thread;
 	atomic_store(&l->stop, true);
-	wake(l);
-	if (pthread_clockjoin_np(l->thread, NULL, CLOCK_MONOTONIC, &deadline) != 0) {
-		pthread_detach(l->thread);
-		if (atomic_exchange(&l->left, true))
-			loop_free(l); /* it came back just now */
+	notify(l->wake_fd);
+	/* Either it says that it is done, or it turns out to have left just as we gave up. */
+	if (!await(l->done_fd, max_ns) && !atomic_exchange(&l->left, true)) {
+		pthread_detach(thread); /* l may be freed by now */
 		return false;
 	}
+	pthread_join(thread, NULL);
 	loop_free(l);
 	return true;
 }
