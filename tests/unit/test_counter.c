@@ -21,6 +21,7 @@ void *__wrap_calloc(size_t n, size_t size);
 /* What the wrapped calls do: reading a path with this end fails; opens of it are counted. */
 static struct {
 	const char *failing, *counted;
+	const char *fatal, *root; /* opening this path makes the tree at root lose its device */
 	int error, fd;
 	unsigned opens, allocations;
 } trap;
@@ -36,6 +37,8 @@ int __wrap_openat(int dir_fd, const char *path, int flags, ...)
 {
 	int fd = __real_openat(dir_fd, path, flags);
 
+	if (trap.fatal && ends_with(path, trap.fatal))
+		sysfs_tree_show(trap.root, NULL);
 	if (trap.counted && ends_with(path, trap.counted))
 		trap.opens++;
 	if (trap.failing && ends_with(path, trap.failing))
@@ -660,6 +663,19 @@ static void test_device_that_leaves_takes_its_series_with_it(void **state)
 	assert_int_equal(f->round.n_gids, 0);
 }
 
+static void test_device_that_leaves_in_mid_round_leaves_no_half_of_it(void **state)
+{
+	struct fixture *f = *state;
+
+	sysfs_tree_show(f->root, SYSFS_TREES "/mlx5-roce");
+	open_root(f, f->root, "mlx5_0");
+	trap.root = f->root;
+	trap.fatal = "hw_counters/np_cnp_sent";
+	assert_int_equal(run(f, 0), -ENODEV);
+	assert_int_equal(f->round.n_values + f->round.n_ports + f->round.n_gids, 0);
+	assert_int_equal(count_errors(f), 0);
+}
+
 static void test_state_and_rate_are_not_read_more_often_than_every_five_seconds(void **state)
 {
 	struct fixture *f = *state;
@@ -840,6 +856,7 @@ int main(void)
 		READER_TEST(test_gauge_that_falls_is_no_reset),
 		READER_TEST(test_no_rdma_and_no_sysfs_are_a_device_that_is_not_there),
 		READER_TEST(test_device_that_leaves_takes_its_series_with_it),
+		READER_TEST(test_device_that_leaves_in_mid_round_leaves_no_half_of_it),
 		READER_TEST(test_state_and_rate_are_not_read_more_often_than_every_five_seconds),
 		READER_TEST(test_gid_table_is_read_once_a_minute_or_when_poked),
 		READER_TEST(test_failed_rate_is_unknown_and_asked_again_later),
