@@ -183,14 +183,14 @@ bool rail_arm(struct rail *r)
 	return rail_poll(r) > 0;
 }
 
-static void wait_until(struct rail *r, uint64_t wake)
+void rail_wait(struct rail *r, uint64_t wake_ns)
 {
 	struct pollfd fds[] = {
 		{ .fd = r->channel ? r->channel->fd : -1, .events = POLLIN },
 		{ .fd = spsc_fd(r->p.commands), .events = POLLIN },
 	};
 	uint64_t now = r->p.now_ns();
-	uint64_t ns = wake <= now ? 0 : wake - now;
+	uint64_t ns = wake_ns <= now ? 0 : wake_ns - now;
 	uint64_t slept;
 	struct timespec ts;
 
@@ -212,6 +212,6 @@ void rail_run(struct rail *r)
 	while ((wake = rail_step(r)) != 0) {
 		if (rail_arm(r))
 			continue;
-		wait_until(r, wake);
+		rail_wait(r, wake);
 	}
 }

@@ -184,5 +184,7 @@ uint64_t rail_step(struct rail *r);
 /* Arm the CQ after a step that found it empty; true when completions may have come meanwhile and
  * another step is due. */
 bool rail_arm(struct rail *r);
+/* Sleep until wake_ns, a completion or a command, but never longer than a heartbeat may take. */
+void rail_wait(struct rail *r, uint64_t wake_ns);
 /* Thread body: steps and waits until RAIL_STOP. */
 void rail_run(struct rail *r);
