@@ -1,175 +1,8 @@
-/* The reader over trees that look like /sys, with the kernel's error answers put in its way. */
-#include "support.h"
+/* One round of the reader over trees of every kind of device, with the kernel's error answers put
+ * in its way. */
+#include "counter_fixture.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "core/clock.h"
-#include "probes/counter.h"
-#include "sysfs_tree.h"
-
-int __real_openat(int dir_fd, const char *path, int flags, ...);
-int __wrap_openat(int dir_fd, const char *path, int flags, ...);
-ssize_t __real_read(int fd, void *buffer, size_t size);
-ssize_t __wrap_read(int fd, void *buffer, size_t size);
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-
-/* What the wrapped calls do: reading a path with this end fails; opens of it are counted. */
-static struct {
-	const char *failing, *counted;
-	const char *fatal, *root; /* opening this path makes the tree at root lose its device */
-	int error, fd;
-	unsigned opens, allocations;
-} trap;
-
-static bool ends_with(const char *path, const char *end)
-{
-	size_t path_len = strlen(path), end_len = strlen(end);
-
-	return path_len >= end_len && strcmp(path + path_len - end_len, end) == 0;
-}
-
-int __wrap_openat(int dir_fd, const char *path, int flags, ...)
-{
-	int fd = __real_openat(dir_fd, path, flags);
-
-	if (trap.fatal && ends_with(path, trap.fatal))
-		sysfs_tree_show(trap.root, NULL);
-	if (trap.counted && ends_with(path, trap.counted))
-		trap.opens++;
-	if (trap.failing && ends_with(path, trap.failing))
-		trap.fd = fd;
-	return fd;
-}
-
-ssize_t __wrap_read(int fd, void *buffer, size_t size)
-{
-	if (trap.failing && fd == trap.fd) {
-		trap.fd = -1;
-		errno = trap.error;
-		return -1;
-	}
-	return __real_read(fd, buffer, size);
-}
-
-void *__wrap_malloc(size_t size)
-{
-	trap.allocations++;
-	return __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	trap.allocations++;
-	return __real_calloc(n, size);
-}
-
-struct fixture {
-	char root[64]; /* of a tree to be changed */
-	struct counter_reader *reader;
-	struct counter_round round;
-	uint64_t now_ns;
-};
-
-static int setup(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	memset(&trap, 0, sizeof(trap));
-	trap.fd = -1;
-	f->now_ns = 1000 * NSEC_PER_SEC;
-	sysfs_tree_make(f->root);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	memset(&trap, 0, sizeof(trap));
-	counter_reader_free(f->reader);
-	sysfs_tree_remove(f->root);
-	free(f);
-	return 0;
-}
-
-static void open_root(struct fixture *f, const char *root, const char *device)
-{
-	counter_reader_free(f->reader);
-	f->reader = counter_reader_new(root, device);
-	assert_non_null(f->reader);
-}
-
-/* A round `after` seconds later than the last. */
-static int run(struct fixture *f, uint64_t after)
-{
-	f->now_ns += after * NSEC_PER_SEC;
-	return counter_reader_run(f->reader, &f->round, f->now_ns, f->now_ns + 5);
-}
-
-static void read_tree(struct fixture *f, const char *tree, const char *device)
-{
-	char root[512];
-
-	snprintf(root, sizeof(root), "%s/%s", SYSFS_TREES, tree);
-	open_root(f, root, device);
-	assert_int_equal(run(f, 0), 0);
-}
-
-static const struct counter_value *find(const struct fixture *f, uint8_t port,
-					enum counter_source source, const char *name)
-{
-	for (uint32_t i = 0; i < f->round.n_values; i++) {
-		const struct counter_value *v = &f->round.values[i];
-
-		if (v->port == port && v->source == source && strcmp(v->name, name) == 0)
-			return v;
-	}
-	return NULL;
-}
-
-static void check_value(const struct fixture *f, uint8_t port, enum counter_source source,
-			const char *name, uint64_t value)
-{
-	const struct counter_value *v = find(f, port, source, name);
-
-	if (!v)
-		fail_msg("%s is absent", name);
-	if (v->value != value)
-		fail_msg("%s is %llu", name, (unsigned long long)v->value);
-}
-
-static void check_absent(const struct fixture *f, uint8_t port, enum counter_source source,
-			 const char *name)
-{
-	if (find(f, port, source, name))
-		fail_msg("%s is there", name);
-}
-
-static uint32_t count_values(const struct fixture *f, uint8_t port, enum counter_source source)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < f->round.n_values; i++)
-		n += f->round.values[i].port == port && f->round.values[i].source == source;
-	return n;
-}
-
-static uint64_t count_errors(const struct fixture *f)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i <= PORT_MAX; i++) {
-		for (size_t j = 0; j < READ_ERROR_COUNT; j++)
-			n += f->round.read_errors[i][j];
-	}
-	return n;
-}
 
 static void test_every_mlx5_counter_is_read_by_its_name(void **state)
 {
@@ -216,7 +49,7 @@ static void test_device_and_port_facts_of_a_nic(void **state)
 static void test_renamed_device_has_the_same_counters(void **state)
 {
 	struct fixture *f = *state;
-	struct counter_round *before = __real_malloc(sizeof(*before));
+	struct counter_round *before = malloc(sizeof(*before));
 
 	read_tree(f, "mlx5-roce", "mlx5_0");
 	*before = f->round;
@@ -288,38 +121,6 @@ static void test_each_errno_of_a_driver_is_counted_in_its_class(void **state)
 		assert_int_equal(f->round.read_errors[1][cases[i].class], 1);
 		assert_int_equal(count_errors(f), 1);
 	}
-}
-
-static void test_failed_file_is_asked_again_after_twelve_rounds(void **state)
-{
-	struct fixture *f = *state;
-
-	trap.failing = trap.counted = "hw_counters/np_cnp_sent";
-	trap.error = EINVAL;
-	read_tree(f, "mlx5-roce", "mlx5_0");
-	trap.failing = NULL;
-	for (unsigned i = 1; i < COUNTER_RETRY_ROUNDS; i++) {
-		assert_int_equal(run(f, 5), 0);
-		check_absent(f, 1, SOURCE_HW_COUNTERS, "np_cnp_sent");
-	}
-	assert_int_equal(trap.opens, 1);
-	assert_int_equal(run(f, 5), 0);
-	check_value(f, 1, SOURCE_HW_COUNTERS, "np_cnp_sent", 4711);
-	assert_int_equal(trap.opens, 2);
-	assert_int_equal(f->round.read_errors[1][READ_EINVAL], 1);
-}
-
-static void test_poke_asks_failed_files_at_once(void **state)
-{
-	struct fixture *f = *state;
-
-	trap.failing = "hw_counters/np_cnp_sent";
-	trap.error = EINVAL;
-	read_tree(f, "mlx5-roce", "mlx5_0");
-	trap.failing = NULL;
-	counter_reader_poke(f->reader);
-	assert_int_equal(run(f, 1), 0);
-	check_value(f, 1, SOURCE_HW_COUNTERS, "np_cnp_sent", 4711);
 }
 
 static void test_text_instead_of_numbers_is_absent_and_never_zero(void **state)
@@ -595,212 +396,6 @@ static void test_saturated_counter_is_flagged(void **state)
 	check_value(f, 1, SOURCE_COUNTERS, "port_rcv_switch_relay_errors", 255);
 }
 
-static void test_counter_reset_is_counted_and_the_new_value_told(void **state)
-{
-	struct fixture *f = *state;
-
-	sysfs_tree_show(f->root, SYSFS_TREES "/reset-before");
-	open_root(f, f->root, "mlx5_0");
-	assert_int_equal(run(f, 0), 0);
-	assert_int_equal(run(f, 5), 0);
-	assert_int_equal(f->round.resets_seen, 0);
-	sysfs_tree_show(f->root, SYSFS_TREES "/reset-after");
-	assert_int_equal(run(f, 5), 0);
-	assert_int_equal(f->round.resets_seen, 2);
-	check_value(f, 1, SOURCE_COUNTERS, "port_xmit_data", 7);
-	check_value(f, 1, SOURCE_COUNTERS, "link_downed", 0);
-	assert_int_equal(run(f, 5), 0);
-	assert_int_equal(f->round.resets_seen, 2);
-}
-
-static void test_gauge_that_falls_is_no_reset(void **state)
-{
-	struct fixture *f = *state;
-
-	for (int value = 9; value > 0; value -= 4) {
-		char text[16];
-
-		snprintf(text, sizeof(text), "%d\n", value);
-		sysfs_tree_put(f->root, text,
-			       "class/infiniband/bnxt_re0/ports/1/hw_counters/active_qps");
-		if (!f->reader)
-			open_root(f, f->root, "bnxt_re0");
-		assert_int_equal(run(f, 5), 0);
-		check_value(f, 1, SOURCE_HW_COUNTERS, "active_qps", (uint64_t)value);
-	}
-	assert_int_equal(f->round.resets_seen, 0);
-}
-
-static void test_no_rdma_and_no_sysfs_are_a_device_that_is_not_there(void **state)
-{
-	struct fixture *f = *state;
-
-	open_root(f, SYSFS_TREES "/no-rdma", "mlx5_0");
-	assert_int_equal(run(f, 0), -ENODEV);
-	assert_int_equal(f->round.n_values, 0);
-	assert_int_equal(f->round.success_wall_ns, 0);
-	assert_int_equal(count_errors(f), 0);
-	open_root(f, "/nonexistent", "mlx5_0");
-	assert_int_equal(run(f, 0), -ENODEV);
-}
-
-static void test_device_that_leaves_takes_its_series_with_it(void **state)
-{
-	struct fixture *f = *state;
-
-	sysfs_tree_show(f->root, SYSFS_TREES "/mlx5-roce");
-	open_root(f, f->root, "mlx5_0");
-	assert_int_equal(run(f, 0), 0);
-	sysfs_tree_show(f->root, NULL);
-	assert_int_equal(run(f, 5), -ENODEV);
-	assert_int_equal(f->round.n_values + f->round.n_ports + f->round.n_gids, 0);
-	assert_int_equal(f->round.success_wall_ns, f->now_ns - 5 * NSEC_PER_SEC + 5);
-	/* It comes back with counters from zero, which is no reset of anything known. */
-	sysfs_tree_show(f->root, SYSFS_TREES "/reset-after");
-	assert_int_equal(run(f, 5), 0);
-	assert_int_equal(f->round.n_values, 2);
-	assert_int_equal(f->round.resets_seen, 0);
-	assert_int_equal(f->round.n_gids, 0);
-}
-
-static void test_device_that_leaves_in_mid_round_leaves_no_half_of_it(void **state)
-{
-	struct fixture *f = *state;
-
-	sysfs_tree_show(f->root, SYSFS_TREES "/mlx5-roce");
-	open_root(f, f->root, "mlx5_0");
-	trap.root = f->root;
-	trap.fatal = "hw_counters/np_cnp_sent";
-	assert_int_equal(run(f, 0), -ENODEV);
-	assert_int_equal(f->round.n_values + f->round.n_ports + f->round.n_gids, 0);
-	assert_int_equal(count_errors(f), 0);
-}
-
-static void test_state_and_rate_are_not_read_more_often_than_every_five_seconds(void **state)
-{
-	struct fixture *f = *state;
-
-	trap.counted = "ports/1/rate";
-	read_tree(f, "mlx5-roce", "mlx5_0");
-	for (int i = 0; i < 4; i++)
-		assert_int_equal(run(f, 1), 0);
-	assert_int_equal(trap.opens, 1);
-	assert_true(f->round.ports[0].rate_known);
-	assert_int_equal(run(f, 1), 0);
-	assert_int_equal(trap.opens, 2);
-	counter_reader_poke(f->reader);
-	assert_int_equal(run(f, 1), 0);
-	assert_int_equal(trap.opens, 3);
-	assert_int_equal(run(f, 5), 0);
-	assert_int_equal(trap.opens, 4);
-}
-
-static void test_gid_table_is_read_once_a_minute_or_when_poked(void **state)
-{
-	struct fixture *f = *state;
-
-	trap.counted = "gids/0";
-	read_tree(f, "mlx5-roce", "mlx5_0");
-	for (int i = 0; i < 11; i++)
-		assert_int_equal(run(f, 5), 0);
-	assert_int_equal(trap.opens, 1);
-	assert_int_equal(f->round.n_gids, 4);
-	assert_int_equal(run(f, 5), 0);
-	assert_int_equal(trap.opens, 2);
-	counter_reader_poke(f->reader);
-	assert_int_equal(run(f, 5), 0);
-	assert_int_equal(trap.opens, 3);
-}
-
-static void test_failed_rate_is_unknown_and_asked_again_later(void **state)
-{
-	struct fixture *f = *state;
-
-	trap.failing = trap.counted = "ports/1/rate";
-	trap.error = EIO;
-	read_tree(f, "mlx5-roce", "mlx5_0");
-	trap.failing = NULL;
-	assert_false(f->round.ports[0].rate_known);
-	for (unsigned i = 1; i < COUNTER_RETRY_ROUNDS; i++)
-		assert_int_equal(run(f, 5), 0);
-	assert_int_equal(trap.opens, 1);
-	assert_int_equal(f->round.read_errors[1][READ_EIO], 1);
-	assert_int_equal(run(f, 5), 0);
-	assert_true(f->round.ports[0].rate_known);
-}
-
-static void test_steady_state_allocates_nothing(void **state)
-{
-	struct fixture *f = *state;
-
-	read_tree(f, "mixed", "mlx5_0");
-	trap.allocations = 0;
-	for (int i = 0; i < 20; i++)
-		assert_int_equal(run(f, 5), 0);
-	assert_int_equal(trap.allocations, 0);
-}
-
-static void test_no_file_descriptor_is_left_open(void **state)
-{
-	struct fixture *f = *state;
-	int before = dup(0), after;
-
-	assert_true(before >= 0);
-	close(before);
-	read_tree(f, "unreadable", "mlx5_1");
-	open_root(f, SYSFS_TREES "/no-rdma", "mlx5_0");
-	run(f, 0);
-	after = dup(0);
-	close(after);
-	assert_int_equal(after, before);
-}
-
-static void test_ports_beyond_the_bound_are_counted(void **state)
-{
-	struct fixture *f = *state;
-
-	for (unsigned port = 1; port <= PORT_MAX + 4; port++)
-		sysfs_tree_put(f->root, "4: ACTIVE\n", "class/infiniband/big/ports/%u/state", port);
-	sysfs_tree_put(f->root, "", "class/infiniband/big/ports/none/state");
-	open_root(f, f->root, "big");
-	assert_int_equal(run(f, 0), 0);
-	assert_int_equal(f->round.n_ports, PORT_MAX);
-	assert_int_equal(f->round.ports_dropped, 4);
-	for (uint32_t i = 1; i < f->round.n_ports; i++)
-		assert_true(f->round.ports[i - 1].port < f->round.ports[i].port);
-}
-
-static void test_flood_of_counters_does_not_crowd_out_the_other_port(void **state)
-{
-	struct fixture *f = *state;
-	const uint32_t room = COUNTER_MAX / 3;
-
-	for (unsigned i = 0; i < room + 100; i++)
-		sysfs_tree_put(f->root, "1\n", "class/infiniband/big/ports/1/hw_counters/c%u", i);
-	sysfs_tree_put(f->root, "2\n", "class/infiniband/big/ports/2/hw_counters/np_cnp_sent");
-	sysfs_tree_put(f->root, "3\n", "class/infiniband/big/ports/2/hw_counters/%070d", 1);
-	open_root(f, f->root, "big");
-	assert_int_equal(run(f, 0), 0);
-	assert_int_equal(count_values(f, 1, SOURCE_HW_COUNTERS), room);
-	check_value(f, 2, SOURCE_HW_COUNTERS, "np_cnp_sent", 2);
-	assert_int_equal(count_values(f, 2, SOURCE_HW_COUNTERS), 1);
-	assert_int_equal(f->round.values_dropped, 101);
-}
-
-static void test_counter_that_appears_later_is_read(void **state)
-{
-	struct fixture *f = *state;
-
-	sysfs_tree_put(f->root, "1\n", "class/infiniband/x/ports/1/hw_counters/b");
-	open_root(f, f->root, "x");
-	assert_int_equal(run(f, 0), 0);
-	assert_int_equal(f->round.n_values, 1);
-	sysfs_tree_put(f->root, "2\n", "class/infiniband/x/ports/1/hw_counters/a");
-	assert_int_equal(run(f, 5), 0);
-	check_value(f, 1, SOURCE_HW_COUNTERS, "a", 2);
-	check_value(f, 1, SOURCE_HW_COUNTERS, "b", 1);
-}
-
 static void test_names_that_lead_out_of_the_class_are_no_devices(void **state)
 {
 	static const char *const names[] = {"",
@@ -818,7 +413,7 @@ static void test_names_that_lead_out_of_the_class_are_no_devices(void **state)
 	}
 }
 
-#define READER_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define READER_TEST(name) cmocka_unit_test_setup_teardown(name, reader_setup, reader_teardown)
 
 int main(void)
 {
@@ -830,8 +425,6 @@ int main(void)
 		READER_TEST(test_unreadable_counter_costs_only_itself),
 		READER_TEST(test_unreadable_rate_and_directory_cost_only_themselves),
 		READER_TEST(test_each_errno_of_a_driver_is_counted_in_its_class),
-		READER_TEST(test_failed_file_is_asked_again_after_twelve_rounds),
-		READER_TEST(test_poke_asks_failed_files_at_once),
 		READER_TEST(test_text_instead_of_numbers_is_absent_and_never_zero),
 		READER_TEST(test_only_plain_numbers_are_values),
 		READER_TEST(test_legacy_counters_keep_their_source_and_absence),
@@ -852,19 +445,6 @@ int main(void)
 		READER_TEST(test_gid_attributes_answering_einval_are_no_error),
 		READER_TEST(test_zero_node_guid_is_flagged),
 		READER_TEST(test_saturated_counter_is_flagged),
-		READER_TEST(test_counter_reset_is_counted_and_the_new_value_told),
-		READER_TEST(test_gauge_that_falls_is_no_reset),
-		READER_TEST(test_no_rdma_and_no_sysfs_are_a_device_that_is_not_there),
-		READER_TEST(test_device_that_leaves_takes_its_series_with_it),
-		READER_TEST(test_device_that_leaves_in_mid_round_leaves_no_half_of_it),
-		READER_TEST(test_state_and_rate_are_not_read_more_often_than_every_five_seconds),
-		READER_TEST(test_gid_table_is_read_once_a_minute_or_when_poked),
-		READER_TEST(test_failed_rate_is_unknown_and_asked_again_later),
-		READER_TEST(test_steady_state_allocates_nothing),
-		READER_TEST(test_no_file_descriptor_is_left_open),
-		READER_TEST(test_ports_beyond_the_bound_are_counted),
-		READER_TEST(test_flood_of_counters_does_not_crowd_out_the_other_port),
-		READER_TEST(test_counter_that_appears_later_is_read),
 		cmocka_unit_test(test_names_that_lead_out_of_the_class_are_no_devices),
 	};
 
