@@ -20,11 +20,12 @@
 /* A cache line: writers of neighbouring cells are different threads. */
 #define CELL __attribute__((aligned(64)))
 
+/* Room for a twin; a struct twin itself has no size to stand in the middle of something. */
 #define TWIN_OF(type, name)                                                                        \
-	union {                                                                                    \
-		struct twin twin;                                                                  \
+	struct {                                                                                   \
 		_Atomic uint64_t space[TWIN_SIZE(sizeof(type)) / 8];                               \
 	} CELL name
+#define TWIN(cell) ((struct twin *)(cell).space)
 
 struct shared_hist {
 	_Atomic uint64_t bucket[HIST_BUCKETS];
@@ -255,7 +256,7 @@ void table_put_books(struct table *t, uint32_t row, const struct session_books *
 	struct shared_row *r = row_of(t, row);
 
 	if (r)
-		twin_put(&r->books.twin, b, sizeof(*b));
+		twin_put(TWIN(r->books), b, sizeof(*b));
 }
 
 void table_put_sample(struct table *t, uint32_t row, unsigned stream, uint64_t at_ns,
@@ -303,19 +304,19 @@ void table_put_conn(struct table *t, uint32_t row, const struct session_conn *c)
 	struct shared_row *r = row_of(t, row);
 
 	if (r)
-		twin_put(&r->conn.twin, c, sizeof(*c));
+		twin_put(TWIN(r->conn), c, sizeof(*c));
 }
 
 void table_put_rail(struct table *t, uint32_t rail, const struct rail_fact *r)
 {
 	if (rail < RAIL_MAX)
-		twin_put(&t->shared->rail[rail].twin, r, sizeof(*r));
+		twin_put(TWIN(t->shared->rail[rail]), r, sizeof(*r));
 }
 
 void table_put_rail_totals(struct table *t, uint32_t rail, const struct rail_totals *r)
 {
 	if (rail < RAIL_MAX)
-		twin_put(&t->shared->rail_totals[rail].twin, r, sizeof(*r));
+		twin_put(TWIN(t->shared->rail_totals[rail]), r, sizeof(*r));
 }
 
 /* A port beyond those that are followed still must not lose its event: counted without port. */
@@ -356,7 +357,7 @@ static void round_parts(const struct counter_round *r, struct round_part ret[ROU
 
 void table_publish_counters(struct table *t)
 {
-	struct twin *twin = &t->shared->counters.twin;
+	struct twin *twin = TWIN(t->shared->counters);
 	const char *bytes = (const char *)t->round;
 	struct round_part parts[ROUND_PARTS];
 
@@ -383,14 +384,14 @@ bool table_get_books(const struct table *t, uint32_t row, struct session_books *
 {
 	const struct shared_row *r = row_of(t, row);
 
-	return r && twin_get(&r->books.twin, ret, sizeof(*ret));
+	return r && twin_get(TWIN(r->books), ret, sizeof(*ret));
 }
 
 bool table_get_conn(const struct table *t, uint32_t row, struct session_conn *ret)
 {
 	const struct shared_row *r = row_of(t, row);
 
-	if (!r || !twin_get(&r->conn.twin, ret, sizeof(*ret)))
+	if (!r || !twin_get(TWIN(r->conn), ret, sizeof(*ret)))
 		return false;
 	TERMINATE(ret->reason);
 	TERMINATE(ret->error.text);
@@ -399,7 +400,7 @@ bool table_get_conn(const struct table *t, uint32_t row, struct session_conn *re
 
 bool table_get_rail(const struct table *t, uint32_t rail, struct rail_fact *ret)
 {
-	if (rail >= RAIL_MAX || !twin_get(&t->shared->rail[rail].twin, ret, sizeof(*ret)))
+	if (rail >= RAIL_MAX || !twin_get(TWIN(t->shared->rail[rail]), ret, sizeof(*ret)))
 		return false;
 	TERMINATE(ret->name);
 	TERMINATE(ret->device);
@@ -411,7 +412,7 @@ bool table_get_rail(const struct table *t, uint32_t rail, struct rail_fact *ret)
 
 bool table_get_rail_totals(const struct table *t, uint32_t rail, struct rail_totals *ret)
 {
-	return rail < RAIL_MAX && twin_get(&t->shared->rail_totals[rail].twin, ret, sizeof(*ret));
+	return rail < RAIL_MAX && twin_get(TWIN(t->shared->rail_totals[rail]), ret, sizeof(*ret));
 }
 
 /* The round trip of a sample if it is newer than since_ns and not being replaced. */
@@ -533,7 +534,7 @@ static bool round_read(const struct twin *twin, uint64_t ticket, struct counter_
 
 bool table_get_counters(const struct table *t, struct counter_round *ret)
 {
-	const struct twin *twin = &t->shared->counters.twin;
+	const struct twin *twin = TWIN(t->shared->counters);
 
 	for (int i = 0; i < COUNTER_ATTEMPTS; i++) {
 		uint64_t ticket = twin_begin(twin);
