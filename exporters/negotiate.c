@@ -31,9 +31,9 @@ static const char *trim_end(const char *start, const char *end)
 
 static const char *find(const char *p, const char *end, char c)
 {
-	const char *found = memchr(p, c, (size_t)(end - p));
-
-	return found ? found : end;
+	while (p < end && *p != c)
+		p++;
+	return p;
 }
 
 /* "1", "0.5", "0.125"; whatever else a client sends counts as not wanted. */
