@@ -1,0 +1,30 @@
+/* The subcommands, one file each. */
+#pragma once
+#include "cli/exit.h"
+#include "cli/fetch.h"
+#include "cli/options.h"
+
+struct text_table;
+
+struct command {
+	const char *name, *help;
+	enum cli_exit (*run)(const struct cli_options *o); /* NULL: not built yet */
+};
+
+extern const struct command commands[]; /* ends with a NULL name */
+
+enum cli_exit command_status(const struct cli_options *o);
+enum cli_exit command_peers(const struct cli_options *o);
+enum cli_exit command_devices(const struct cli_options *o);
+enum cli_exit command_events(const struct cli_options *o);
+
+/* Get path. On failure says so on stderr and returns false; nothing is to be freed then. */
+bool command_fetch(const struct cli_options *o, const char *path, struct answer *ret);
+/* The answer as it came, with a newline at its end, and freed. */
+void command_print_raw(struct answer *a);
+/* "rdma-pingmesh: MESSAGE" on stderr; control characters are replaced. */
+void command_complain(const char *message);
+/* Prints the table and frees it. */
+enum cli_exit command_print_table(struct text_table *t);
+/* Text and a newline on stdout, cleaned. */
+void command_print_line(const char *text);

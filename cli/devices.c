@@ -1,0 +1,135 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/table.h"
+#include "cli/text.h"
+#include "cli/value.h"
+
+enum column {
+	COL_DEVICE,
+	COL_VERDICT,
+	COL_WORKER,
+	COL_FOR,
+	COL_RESTARTS,
+	COL_PORT,
+	COL_RAIL,
+	COL_NETDEV,
+	COL_LINK,
+	COL_STATE,
+	COL_RATE,
+	COL_COUNT,
+};
+
+static const char *const titles[COL_COUNT] = {
+	[COL_DEVICE] = "DEVICE", [COL_VERDICT] = "VERDICT",   [COL_WORKER] = "WORKER",
+	[COL_FOR] = "FOR",	 [COL_RESTARTS] = "RESTARTS", [COL_PORT] = "PORT",
+	[COL_RAIL] = "RAIL",	 [COL_NETDEV] = "NETDEV",     [COL_LINK] = "LINK",
+	[COL_STATE] = "STATE",	 [COL_RATE] = "RATE",
+};
+
+static void put_number(struct text_table *t, size_t column, const json_t *object, const char *key)
+{
+	char buf[TEXT_SHORT];
+
+	snprintf(buf, sizeof(buf), "%llu", (unsigned long long)value_u64(object, key, 0));
+	text_table_cell(t, column, buf);
+}
+
+static void put_device(struct text_table *t, const json_t *device, double now)
+{
+	const json_t *worker = value_object(device, "worker");
+	char buf[TEXT_SHORT];
+	double since;
+
+	text_table_cell(t, COL_DEVICE, value_text(device, "device", "?"));
+	text_table_cell(t, COL_VERDICT, value_text(device, "verdict", ""));
+	text_table_cell(t, COL_WORKER, value_text(worker, "state", ""));
+	if (value_double(worker, "since", &since))
+		text_table_cell(t, COL_FOR, text_duration(now - since, buf));
+	put_number(t, COL_RESTARTS, worker, "restarts");
+}
+
+static void put_port(struct text_table *t, const json_t *port)
+{
+	uint64_t rate = value_u64(port, "rate_bytes_per_second", UINT64_MAX);
+	char buf[TEXT_SHORT];
+
+	put_number(t, COL_PORT, port, "port");
+	text_table_cell(t, COL_RAIL, value_text(port, "rail", ""));
+	text_table_cell(t, COL_NETDEV, value_text(port, "netdev", ""));
+	text_table_cell(t, COL_LINK, value_text(port, "link_layer", ""));
+	text_table_cell(t, COL_STATE, value_text(port, "state", ""));
+	if (rate != UINT64_MAX)
+		text_table_cell(t, COL_RATE, text_rate(rate, buf));
+}
+
+/* One line a port; a device whose ports are not known has one all the same. */
+static void put_rows(struct text_table *t, const json_t *device, double now)
+{
+	json_t *ports = value_array(device, "ports"), *port;
+	size_t i;
+
+	if (!json_array_size(ports)) {
+		text_table_row(t);
+		put_device(t, device, now);
+	}
+	json_array_foreach(ports, i, port)
+	{
+		text_table_row(t);
+		put_device(t, device, now);
+		put_port(t, port);
+	}
+}
+
+static void print_reasons(const json_t *devices)
+{
+	bool first = true;
+	json_t *device;
+	size_t i;
+
+	json_array_foreach(devices, i, device)
+	{
+		const char *reason = value_text(device, "reason", "");
+		struct strbuf line = {0};
+
+		if (!reason[0])
+			continue;
+		if (first)
+			putchar('\n');
+		first = false;
+		strbuf_printf(&line, "%s: %s", value_text(device, "device", "?"), reason);
+		command_print_line(line.data ? line.data : "");
+		strbuf_free(&line);
+	}
+}
+
+enum cli_exit command_devices(const struct cli_options *o)
+{
+	struct text_table *t;
+	struct answer a;
+	enum cli_exit result;
+	json_t *devices, *device;
+	double now = 0;
+	size_t i;
+
+	if (!command_fetch(o, "/api/v1/devices", &a))
+		return CLI_UNREACHABLE;
+	if (o->json) {
+		command_print_raw(&a);
+		return CLI_OK;
+	}
+	devices = value_array(a.json, "devices");
+	value_double(a.json, "timestamp", &now);
+	t = text_table_new(COL_COUNT, titles);
+	json_array_foreach(devices, i, device)
+	{
+		if (t)
+			put_rows(t, device, now);
+	}
+	result = command_print_table(t);
+	if (result == CLI_OK)
+		print_reasons(devices);
+	answer_free(&a);
+	return result;
+}

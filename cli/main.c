@@ -1,0 +1,80 @@
+/* rdma-pingmesh: the command for people and scripts, a client of the daemon's HTTP API. */
+#include <curl/curl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+static void print_help(FILE *out)
+{
+	fputs("usage: rdma-pingmesh COMMAND [--json] [--url URL]\n\n", out);
+	for (const struct command *c = commands; c->name; c++)
+		fprintf(out, "  %-8s  %s%s\n", c->name, c->help, c->run ? "" : " (not built yet)");
+	fputs("\n  --json     the daemon's JSON as it is\n"
+	      "  --url URL  of the daemon (" CLI_URL_DEFAULT ")\n"
+	      "  --version\n\n"
+	      "exit status of 'status': 0 ok, 1 degraded or unknown, 2 failing, 3 unreachable;\n"
+	      "of the others 0 or 3; 64 for a wrong command line\n",
+	      out);
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (const struct command *c = commands; c->name; c++)
+		if (!strcmp(c->name, name))
+			return c;
+	return NULL;
+}
+
+static enum cli_exit usage(const char *message)
+{
+	command_complain(message);
+	fputs("try 'rdma-pingmesh --help'\n", stderr);
+	return CLI_USAGE;
+}
+
+static enum cli_exit run(const struct cli_options *o)
+{
+	const struct command *c = find_command(o->command);
+	char message[128];
+	enum cli_exit result;
+
+	if (!c) {
+		snprintf(message, sizeof(message), "unknown command '%.64s'", o->command);
+		return usage(message);
+	}
+	if (!c->run) {
+		snprintf(message, sizeof(message), "'%s' is not built yet", c->name);
+		command_complain(message);
+		return CLI_USAGE;
+	}
+	if (curl_global_init(CURL_GLOBAL_DEFAULT)) {
+		command_complain("libcurl does not start");
+		return CLI_UNREACHABLE;
+	}
+	result = c->run(o);
+	curl_global_cleanup();
+	if (fflush(stdout) || ferror(stdout)) {
+		command_complain("cannot write to standard output");
+		return CLI_UNREACHABLE;
+	}
+	return result;
+}
+
+int main(int argc, char **argv)
+{
+	struct cli_options o;
+	char err[256];
+
+	if (!cli_options_parse(&o, argc, argv, err, sizeof(err)))
+		return usage(err);
+	if (o.help) {
+		print_help(stdout);
+		return CLI_OK;
+	}
+	if (o.version) {
+		puts("rdma-pingmesh " RPM_VERSION);
+		return CLI_OK;
+	}
+	return o.command ? run(&o) : usage("no command");
+}

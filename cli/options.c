@@ -1,0 +1,98 @@
+#include "cli/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPT_JSON = 1, OPT_URL, OPT_SINCE, OPT_FOLLOW, OPT_HELP, OPT_VERSION };
+
+static const struct option long_options[] = {
+	{"json", no_argument, NULL, OPT_JSON},
+	{"url", required_argument, NULL, OPT_URL},
+	{"since", required_argument, NULL, OPT_SINCE},
+	{"follow", no_argument, NULL, OPT_FOLLOW},
+	{"help", no_argument, NULL, OPT_HELP},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{0},
+};
+
+static bool take_url(struct cli_options *o, const char *url, char *err, size_t errlen)
+{
+	size_t len = strlen(url);
+
+	if (strncmp(url, "http://", 7) && strncmp(url, "https://", 8)) {
+		snprintf(err, errlen, "--url '%s': must begin with http:// or https://", url);
+		return false;
+	}
+	while (len && url[len - 1] == '/')
+		len--;
+	if (len >= sizeof(o->url)) {
+		snprintf(err, errlen, "--url is longer than %zu bytes", sizeof(o->url) - 1);
+		return false;
+	}
+	memcpy(o->url, url, len);
+	o->url[len] = '\0';
+	return true;
+}
+
+static bool take_since(struct cli_options *o, const char *text, char *err, size_t errlen)
+{
+	char *end;
+
+	errno = 0;
+	o->since = strtoull(text, &end, 10);
+	if (text[0] >= '0' && text[0] <= '9' && !*end && !errno)
+		return true;
+	snprintf(err, errlen, "--since '%s': must be a sequence number", text);
+	return false;
+}
+
+static bool take_option(struct cli_options *o, int opt, char *const *argv, char *err, size_t errlen)
+{
+	switch (opt) {
+	case OPT_JSON:
+		o->json = true;
+		return true;
+	case OPT_URL:
+		return take_url(o, optarg, err, errlen);
+	case OPT_SINCE:
+		return take_since(o, optarg, err, errlen);
+	case OPT_FOLLOW:
+		o->follow = true;
+		return true;
+	case OPT_HELP:
+		o->help = true;
+		return true;
+	case OPT_VERSION:
+		o->version = true;
+		return true;
+	case ':':
+		snprintf(err, errlen, "%s needs a value", argv[optind - 1]);
+		return false;
+	}
+	snprintf(err, errlen, "unknown option %s", argv[optind - 1]);
+	return false;
+}
+
+bool cli_options_parse(struct cli_options *o, int argc, char **argv, char *err, size_t errlen)
+{
+	int opt;
+
+	*o = (struct cli_options){.url = CLI_URL_DEFAULT};
+	opterr = 0;
+	optind = 1;
+	while ((opt = getopt_long(argc, argv, ":", long_options, NULL)) != -1)
+		if (!take_option(o, opt, argv, err, errlen))
+			return false;
+	if (optind < argc)
+		o->command = argv[optind++];
+	if (optind < argc) {
+		snprintf(err, errlen, "too many arguments: '%s'", argv[optind]);
+		return false;
+	}
+	if (!o->command || !strcmp(o->command, "events") || (!o->since && !o->follow))
+		return true;
+	snprintf(err, errlen, "--since and --follow belong to 'events'");
+	return false;
+}
