@@ -46,7 +46,8 @@ static uint64_t snapshot_bytes(const struct snapshot *s)
 	bytes += s->n_sessions * sizeof(*s->sessions) + s->n_peers * sizeof(*s->peers) +
 		 s->n_findings * sizeof(*s->findings);
 	for (size_t i = 0; i < s->n_rails; i++)
-		bytes += sizeof(s->rails[i]) + s->rails[i].n_classes * sizeof(s->rails[i].classes[0]);
+		bytes += sizeof(s->rails[i]) +
+			 s->rails[i].n_classes * sizeof(s->rails[i].classes[0]);
 	for (size_t i = 0; i < s->n_devices; i++) {
 		const struct snap_device *d = &s->devices[i];
 

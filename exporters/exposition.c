@@ -70,21 +70,29 @@ void exposition_sample(struct exposition *e, const char *suffix)
 	e->has_labels = false;
 }
 
+/* n is what utf8_char() said of it. */
+static void put_label_char(struct strbuf *out, const char *s, size_t n)
+{
+	if (n == 0)
+		strbuf_puts(out, UTF8_REPLACEMENT);
+	else if (*s == '\n')
+		strbuf_puts(out, "\\n");
+	else if (*s == '"' || *s == '\\')
+		strbuf_add(out, (const char[]){'\\', *s}, 2);
+	else
+		strbuf_add(out, s, n);
+}
+
 static void put_label_value(struct strbuf *out, const char *value)
 {
 	size_t len = strlen(value);
 	size_t n;
 
-	for (size_t i = 0; i < len; i += n > 0 ? n : 1) {
+	for (size_t i = 0; i < len; i += n) {
 		n = utf8_char(value + i, len - i);
+		put_label_char(out, value + i, n);
 		if (n == 0)
-			strbuf_puts(out, UTF8_REPLACEMENT);
-		else if (value[i] == '\n')
-			strbuf_puts(out, "\\n");
-		else if (value[i] == '"' || value[i] == '\\')
-			strbuf_add(out, (const char[]){'\\', value[i]}, 2);
-		else
-			strbuf_add(out, value + i, n);
+			n = 1;
 	}
 }
 

@@ -6,12 +6,12 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define GUESTS_MAX 256		/* connections in all */
-#define GUESTS_PER_ADDRESS 128	/* of one client address */
-#define GUESTS_SLACK 64		/* being closed while others come */
-#define GUEST_WAIT_MAX_NS 10000000000ULL    /* idle, or until a header is complete */
-#define GUEST_READ_MAX_NS 10000000000ULL    /* until a body is complete */
-#define GUEST_WRITE_MAX_NS 60000000000ULL   /* until an answer is delivered */
+#define GUESTS_MAX 256			  /* connections in all */
+#define GUESTS_PER_ADDRESS 128		  /* of one client address */
+#define GUESTS_SLACK 64			  /* being closed while others come */
+#define GUEST_WAIT_MAX_NS 10000000000ULL  /* idle, or until a header is complete */
+#define GUEST_READ_MAX_NS 10000000000ULL  /* until a body is complete */
+#define GUEST_WRITE_MAX_NS 60000000000ULL /* until an answer is delivered */
 
 enum guest_phase {
 	GUEST_WAITING, /* for a request: idle or in the middle of a header */
@@ -21,7 +21,7 @@ enum guest_phase {
 
 struct guest {
 	struct guest *prev, *next;
-	int fd; /* the connection's, not owned */
+	int fd;		     /* the connection's, not owned */
 	uint8_t address[16]; /* IPv4 as v4-mapped */
 	enum guest_phase phase;
 	uint64_t since_ns; /* of the phase */
@@ -36,7 +36,8 @@ struct guests {
 
 void guests_init(struct guests *all);
 /* NULL when every slot is taken. */
-struct guest *guests_enter(struct guests *all, int fd, const struct sockaddr *addr, uint64_t now_ns);
+struct guest *guests_enter(struct guests *all, int fd, const struct sockaddr *addr,
+			   uint64_t now_ns);
 void guests_leave(struct guests *all, struct guest *g);
 bool guests_any(const struct guests *all);
 void guest_enter_phase(struct guest *g, enum guest_phase phase, uint64_t now_ns);

@@ -13,9 +13,9 @@ struct http_server;
 
 /* Where the answers come from. Called in the loop's thread. */
 struct http_source {
-	struct snapshot *(*snapshot)(void *arg); /* a new reference; NULL before the first */
+	struct snapshot *(*snapshot)(void *arg);     /* a new reference; NULL before the first */
 	const struct journal *(*journal)(void *arg); /* NULL: none */
-	bool (*ready)(void *arg); /* config loaded, first scan done, serving */
+	bool (*ready)(void *arg);		     /* config loaded, first scan done, serving */
 	/* POST /-/reload: 0, or -errno with a message for the client in err. */
 	int (*reload)(void *arg, char *err, size_t errlen);
 	bool allow_reload;

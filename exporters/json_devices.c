@@ -17,36 +17,37 @@ static bool name_taken(const struct snap_device *d, size_t i)
 	return false;
 }
 
-static void put_counters(struct json *j, const struct snap_device *d, unsigned port)
+static void put_counters(struct jsonw *j, const struct snap_device *d, unsigned port)
 {
 	char key[FACT_NAME + 16];
 
-	json_key(j, "counters");
-	json_open_object(j);
+	jsonw_key(j, "counters");
+	jsonw_open_object(j);
 	for (size_t i = 0; i < d->n_values; i++) {
 		const struct counter_value *v = &d->values[i];
 
 		if (v->port != port)
 			continue;
 		if (name_taken(d, i))
-			snprintf(key, sizeof(key), "%s/%s", counter_source_name(v->source), v->name);
+			snprintf(key, sizeof(key), "%s/%s", counter_source_name(v->source),
+				 v->name);
 		else
 			snprintf(key, sizeof(key), "%s", v->name);
-		json_put_u64(j, key, v->value);
+		jsonw_put_u64(j, key, v->value);
 	}
-	json_close_object(j);
+	jsonw_close_object(j);
 }
 
 /* Counters that cannot rise any more: that they stand still says nothing. */
-static void put_saturated(struct json *j, const struct snap_device *d, unsigned port)
+static void put_saturated(struct jsonw *j, const struct snap_device *d, unsigned port)
 {
-	json_key(j, "saturated");
-	json_open_array(j);
+	jsonw_key(j, "saturated");
+	jsonw_open_array(j);
 	for (size_t i = 0; i < d->n_values; i++) {
 		if (d->values[i].port == port && d->values[i].flags & COUNTER_SATURATED)
-			json_string(j, d->values[i].name);
+			jsonw_string(j, d->values[i].name);
 	}
-	json_close_array(j);
+	jsonw_close_array(j);
 }
 
 static const char *rail_of(const struct snapshot *s, const struct snap_device *d, unsigned port)
@@ -60,79 +61,79 @@ static const char *rail_of(const struct snapshot *s, const struct snap_device *d
 	return "";
 }
 
-static void put_gids(struct json *j, const struct snap_device *d, unsigned port)
+static void put_gids(struct jsonw *j, const struct snap_device *d, unsigned port)
 {
 	char text[GID_TEXT_SIZE];
 
-	json_key(j, "gids");
-	json_open_array(j);
+	jsonw_key(j, "gids");
+	jsonw_open_array(j);
 	for (size_t i = 0; i < d->n_gids; i++) {
 		const struct gid_fact *g = &d->gids[i];
 
 		if (g->port != port)
 			continue;
 		gid_text(g->gid, text);
-		json_open_object(j);
-		json_put_u64(j, "index", g->index);
-		json_put_string(j, "gid", text);
-		json_put_known_string(j, "type", gid_type_name(g->type));
-		json_put_known_string(j, "netdev", g->netdev);
-		json_close_object(j);
+		jsonw_open_object(j);
+		jsonw_put_u64(j, "index", g->index);
+		jsonw_put_string(j, "gid", text);
+		jsonw_put_known_string(j, "type", gid_type_name(g->type));
+		jsonw_put_known_string(j, "netdev", g->netdev);
+		jsonw_close_object(j);
 	}
-	json_close_array(j);
+	jsonw_close_array(j);
 }
 
-static void put_port(struct json *j, const struct snapshot *s, const struct snap_device *d,
+static void put_port(struct jsonw *j, const struct snapshot *s, const struct snap_device *d,
 		     const struct port_fact *p)
 {
-	json_open_object(j);
-	json_put_u64(j, "port", p->port);
-	json_put_known_string(j, "rail", rail_of(s, d, p->port));
-	json_put_known_string(j, "netdev", p->netdev);
-	json_put_known_string(j, "link_layer", p->link_layer_text);
-	json_put_known_string(j, "state", p->state_known ? p->state_text : "");
-	json_put_known_string(j, "phys_state", p->phys_state_known ? p->phys_state_text : "");
-	json_key(j, "rate_bytes_per_second");
+	jsonw_open_object(j);
+	jsonw_put_u64(j, "port", p->port);
+	jsonw_put_known_string(j, "rail", rail_of(s, d, p->port));
+	jsonw_put_known_string(j, "netdev", p->netdev);
+	jsonw_put_known_string(j, "link_layer", p->link_layer_text);
+	jsonw_put_known_string(j, "state", p->state_known ? p->state_text : "");
+	jsonw_put_known_string(j, "phys_state", p->phys_state_known ? p->phys_state_text : "");
+	jsonw_key(j, "rate_bytes_per_second");
 	if (p->rate_known)
-		json_u64(j, p->rate_bytes_per_second);
+		jsonw_u64(j, p->rate_bytes_per_second);
 	else
-		json_null(j);
+		jsonw_null(j);
 	put_gids(j, d, p->port);
 	put_counters(j, d, p->port);
 	put_saturated(j, d, p->port);
-	json_close_object(j);
+	jsonw_close_object(j);
 }
 
-static void put_worker(struct json *j, const struct snap_device *d)
+static void put_worker(struct jsonw *j, const struct snap_device *d)
 {
-	json_key(j, "worker");
-	json_open_object(j);
-	json_put_string(j, "state", worker_state_name(d->worker_state));
-	json_put_timestamp(j, "since", d->worker_since_wall_ns);
-	json_put_u64(j, "restarts", d->restarts);
-	json_close_object(j);
+	jsonw_key(j, "worker");
+	jsonw_open_object(j);
+	jsonw_put_string(j, "state", worker_state_name(d->worker_state));
+	jsonw_put_timestamp(j, "since", d->worker_since_wall_ns);
+	jsonw_put_u64(j, "restarts", d->restarts);
+	jsonw_close_object(j);
 }
 
-static bool devices_row(struct json_list *l, struct json *j)
+static bool devices_row(struct json_list *l, struct jsonw *j)
 {
 	const struct snap_device *d;
 
 	if (l->next >= l->snapshot->n_devices)
 		return false;
 	d = &l->snapshot->devices[l->next++];
-	json_open_object(j);
-	json_put_string(j, "device", d->name);
-	json_put_string(j, "verdict", verdict_name(d->verdict));
-	json_put_string(j, "cause", cause_name(d->cause));
-	json_put_string(j, "reason", d->reason);
+	jsonw_open_object(j);
+	jsonw_put_string(j, "device", d->name);
+	jsonw_put_string(j, "verdict", verdict_name(d->verdict));
+	jsonw_put_string(j, "cause", cause_name(d->cause));
+	jsonw_put_string(j, "reason", d->reason);
 	put_worker(j, d);
 	put_counters(j, d, 0);
-	json_key(j, "ports");
-	json_open_array(j);
+	jsonw_key(j, "ports");
+	jsonw_open_array(j);
 	for (size_t i = 0; i < d->n_ports; i++)
 		put_port(j, l->snapshot, d, &d->ports[i]);
-	json_close_array(j);
-	json_close_object(j);
+	jsonw_close_array(j);
+	jsonw_close_object(j);
 	return true;
 }
 

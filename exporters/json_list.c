@@ -6,12 +6,12 @@
 
 #define JSON_SCHEMA 1
 
-void json_put_envelope(struct json *j, const struct snapshot *s, uint64_t age_ns)
+void json_put_envelope(struct jsonw *j, const struct snapshot *s, uint64_t age_ns)
 {
-	json_put_u64(j, "schema", JSON_SCHEMA);
-	json_put_timestamp(j, "timestamp", s->wall_ns);
-	json_put_seconds(j, "snapshot_age_seconds", age_ns);
-	json_put_string(j, "instance", s->instance);
+	jsonw_put_u64(j, "schema", JSON_SCHEMA);
+	jsonw_put_timestamp(j, "timestamp", s->wall_ns);
+	jsonw_put_seconds(j, "snapshot_age_seconds", age_ns);
+	jsonw_put_string(j, "instance", s->instance);
 }
 
 uint64_t json_snapshot_age(const struct snapshot *s, uint64_t now_ns)
@@ -47,12 +47,12 @@ void json_list_free(struct json_list *l)
 
 static void produce_head(struct json_list *l)
 {
-	json_open_object(&l->json);
+	jsonw_open_object(&l->json);
 	json_put_envelope(&l->json, l->snapshot, l->age_ns);
 	if (l->type->head)
 		l->type->head(l, &l->json);
-	json_key(&l->json, l->type->name);
-	json_open_array(&l->json);
+	jsonw_key(&l->json, l->type->name);
+	jsonw_open_array(&l->json);
 	l->stage = LIST_ROWS;
 }
 
@@ -62,10 +62,10 @@ static void produce_row(struct json_list *l)
 		l->written++;
 		return;
 	}
-	json_close_array(&l->json);
+	jsonw_close_array(&l->json);
 	if (l->type->tail)
 		l->type->tail(l, &l->json);
-	json_close_object(&l->json);
+	jsonw_close_object(&l->json);
 	strbuf_putc(&l->pending, '\n');
 	l->stage = LIST_END;
 }

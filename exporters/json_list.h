@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 #include "exporters/http.h"
-#include "exporters/json.h"
+#include "exporters/jsonw.h"
 #include "exporters/params.h"
 #include "health/snapshot.h"
 
@@ -12,26 +12,28 @@ struct json_list;
 
 /* One kind of list (json_peers.h, json_devices.h, ...). */
 struct json_list_type {
-	void (*head)(struct json_list *l, struct json *j); /* members before the list; may be NULL */
-	const char *name;				   /* of the list's member */
+	const char *name; /* of the list's member */
+	/* Members before the list; may be NULL. */
+	void (*head)(struct json_list *l, struct jsonw *j);
 	/* Append the next row; false when there is none. */
-	bool (*row)(struct json_list *l, struct json *j);
-	void (*tail)(struct json_list *l, struct json *j); /* members after it; may be NULL */
+	bool (*row)(struct json_list *l, struct jsonw *j);
+	/* Members after the list; may be NULL. */
+	void (*tail)(struct json_list *l, struct jsonw *j);
 };
 
 struct json_list {
 	const struct json_list_type *type;
-	const struct snapshot *snapshot;   /* kept alive by the owner */
-	const struct http_source *source;  /* for the journal */
-	uint64_t age_ns;		   /* of the snapshot */
+	const struct snapshot *snapshot;  /* kept alive by the owner */
+	const struct http_source *source; /* for the journal */
+	uint64_t age_ns;		  /* of the snapshot */
 	struct list_params params;
-	size_t next;	  /* index of the next candidate */
-	size_t last;	  /* index of the last row written, for the cursor */
-	uint64_t written; /* rows so far */
+	size_t next;		/* index of the next candidate */
+	size_t last;		/* index of the last row written, for the cursor */
+	uint64_t written;	/* rows so far */
 	uint64_t seq, last_seq; /* events */
 	/* the stream */
 	enum { LIST_HEAD, LIST_ROWS, LIST_END } stage;
-	struct json json;
+	struct jsonw json;
 	struct strbuf pending;
 	size_t sent;
 };
@@ -45,5 +47,5 @@ void json_list_free(struct json_list *l);
 ssize_t json_list_read(struct json_list *l, char *buf, size_t max);
 
 /* "schema", "timestamp", "snapshot_age_seconds", "instance" of every document. */
-void json_put_envelope(struct json *j, const struct snapshot *s, uint64_t age_ns);
+void json_put_envelope(struct jsonw *j, const struct snapshot *s, uint64_t age_ns);
 uint64_t json_snapshot_age(const struct snapshot *s, uint64_t now_ns);

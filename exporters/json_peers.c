@@ -75,70 +75,70 @@ static const char *not_attempted_name(unsigned reason)
 }
 
 /* Sums over all operations, each reason with its number. */
-static void put_reasons(struct json *j, const char *key, const struct snap_session *s,
+static void put_reasons(struct jsonw *j, const char *key, const struct snap_session *s,
 			unsigned count, reason_value_fn value, reason_name_fn name)
 {
-	json_key(j, key);
-	json_open_object(j);
+	jsonw_key(j, key);
+	jsonw_open_object(j);
 	for (unsigned reason = 0; reason < count; reason++) {
 		uint64_t sum = 0;
 
 		for (unsigned op = 0; op < OP_COUNT; op++)
 			sum += value(&s->op[op], reason);
-		json_put_u64(j, name(reason), sum);
+		jsonw_put_u64(j, name(reason), sum);
 	}
-	json_close_object(j);
+	jsonw_close_object(j);
 }
 
-static void put_quantiles(struct json *j, const struct snap_quantiles *q)
+static void put_quantiles(struct jsonw *j, const struct snap_quantiles *q)
 {
-	json_key(j, "p50_seconds");
+	jsonw_key(j, "p50_seconds");
 	if (q->count > 0)
-		json_seconds(j, q->p50_ns);
+		jsonw_seconds(j, q->p50_ns);
 	else
-		json_null(j);
-	json_key(j, "p99_seconds");
+		jsonw_null(j);
+	jsonw_key(j, "p99_seconds");
 	if (q->count > 0)
-		json_seconds(j, q->p99_ns);
+		jsonw_seconds(j, q->p99_ns);
 	else
-		json_null(j);
+		jsonw_null(j);
 }
 
-static void put_op(struct json *j, const struct snap_session *s, unsigned op)
+static void put_op(struct jsonw *j, const struct snap_session *s, unsigned op)
 {
 	const struct op_books *b = &s->op[op];
 
-	json_key(j, op_name(op));
-	json_open_object(j);
-	json_put_u64(j, "scheduled", b->scheduled);
-	json_put_u64(j, "sent", b->sent);
-	json_put_u64(j, "ok", b->ok);
-	json_put_u64(j, "failed", op_sum_failed(b));
-	json_put_u64(j, "aborted", op_sum_aborted(b));
-	json_put_u64(j, "not_attempted", op_sum_not_attempted(b));
-	json_put_u64(j, "late", b->late);
-	json_put_u64(j, "self_delayed", b->self_delayed);
-	json_put_u64(j, "in_flight", b->in_flight);
+	jsonw_key(j, op_name(op));
+	jsonw_open_object(j);
+	jsonw_put_u64(j, "scheduled", b->scheduled);
+	jsonw_put_u64(j, "sent", b->sent);
+	jsonw_put_u64(j, "ok", b->ok);
+	jsonw_put_u64(j, "failed", op_sum_failed(b));
+	jsonw_put_u64(j, "aborted", op_sum_aborted(b));
+	jsonw_put_u64(j, "not_attempted", op_sum_not_attempted(b));
+	jsonw_put_u64(j, "late", b->late);
+	jsonw_put_u64(j, "self_delayed", b->self_delayed);
+	jsonw_put_u64(j, "in_flight", b->in_flight);
 	put_quantiles(j, &s->stream[op]);
-	json_put_u64(j, "last_minute_count", s->stream[op].count);
-	json_put_timestamp(j, "last_attempt_timestamp", b->last_attempt_wall_ns);
-	json_put_timestamp(j, "last_success_timestamp", b->last_success_wall_ns);
-	json_close_object(j);
+	jsonw_put_u64(j, "last_minute_count", s->stream[op].count);
+	jsonw_put_timestamp(j, "last_attempt_timestamp", b->last_attempt_wall_ns);
+	jsonw_put_timestamp(j, "last_success_timestamp", b->last_success_wall_ns);
+	jsonw_close_object(j);
 }
 
-static void put_ack(struct json *j, const struct snap_session *s)
+static void put_ack(struct jsonw *j, const struct snap_session *s)
 {
-	json_key(j, stream_name(STREAM_ACK));
-	json_open_object(j);
+	jsonw_key(j, stream_name(STREAM_ACK));
+	jsonw_open_object(j);
 	put_quantiles(j, &s->stream[STREAM_ACK]);
-	json_close_object(j);
+	jsonw_close_object(j);
 }
 
 /* An operation that is off has no member; `ack` is the send's. */
-static void put_ops(struct json *j, const struct snapshot *snapshot, const struct snap_session *s)
+static void put_ops(struct jsonw *j, const struct snapshot *snapshot, const struct snap_session *s)
 {
-	json_key(j, "ops");
-	json_open_object(j);
+	jsonw_key(j, "ops");
+	jsonw_open_object(j);
 	for (unsigned op = 0; op < OP_COUNT; op++) {
 		if (!snapshot->ops_built[op] || s->op[op].interval_ns == 0)
 			continue;
@@ -146,64 +146,64 @@ static void put_ops(struct json *j, const struct snapshot *snapshot, const struc
 		if (op == OP_SEND)
 			put_ack(j, s);
 	}
-	json_close_object(j);
+	jsonw_close_object(j);
 }
 
-static void put_gid(struct json *j, const char *key, const struct snap_session *s,
+static void put_gid(struct jsonw *j, const char *key, const struct snap_session *s,
 		    const uint8_t gid[16])
 {
 	char text[GID_TEXT_SIZE] = "";
 
 	if (s->has_conn && !gid_is_zero(gid))
 		gid_text(gid, text);
-	json_put_known_string(j, key, text);
+	jsonw_put_known_string(j, key, text);
 }
 
-static void put_connection(struct json *j, const struct snap_session *s)
+static void put_connection(struct jsonw *j, const struct snap_session *s)
 {
-	json_put_known_string(j, "device", s->device);
+	jsonw_put_known_string(j, "device", s->device);
 	put_gid(j, "local_gid", s, s->local_gid);
 	put_gid(j, "remote_gid", s, s->remote_gid);
-	json_put_known_u64(j, "qpn", s->has_conn ? s->qpn : 0);
-	json_put_known_u64(j, "remote_qpn", s->has_conn ? s->remote_qpn : 0);
-	json_put_known_u64(j, "udp_source_port", s->has_conn ? s->udp_source_port : 0);
+	jsonw_put_known_u64(j, "qpn", s->has_conn ? s->qpn : 0);
+	jsonw_put_known_u64(j, "remote_qpn", s->has_conn ? s->remote_qpn : 0);
+	jsonw_put_known_u64(j, "udp_source_port", s->has_conn ? s->udp_source_port : 0);
 }
 
-static void put_loss(struct json *j, const struct snap_session *s)
+static void put_loss(struct jsonw *j, const struct snap_session *s)
 {
-	json_key(j, "loss_ratio");
+	jsonw_key(j, "loss_ratio");
 	if (s->has_loss)
-		json_double(j, s->loss_ratio);
+		jsonw_double(j, s->loss_ratio);
 	else
-		json_null(j);
-	json_key(j, "window_seconds");
-	json_double(j, s->window_seconds);
+		jsonw_null(j);
+	jsonw_key(j, "window_seconds");
+	jsonw_double(j, s->window_seconds);
 }
 
-static void put_row(struct json *j, const struct snapshot *snapshot, const struct snap_session *s)
+static void put_row(struct jsonw *j, const struct snapshot *snapshot, const struct snap_session *s)
 {
-	json_open_object(j);
-	json_put_string(j, "peer", s->peer);
-	json_put_string(j, "rail", s->rail);
-	json_put_string(j, "peer_rail", s->peer_rail);
-	json_put_string(j, "class", s->class_name);
-	json_put_known_string(j, "address", s->address);
-	json_put_string(j, "state", session_state_name(s->state));
-	json_put_timestamp(j, "since", s->since_wall_ns);
-	json_put_string(j, "verdict", verdict_name(s->verdict));
-	json_put_timestamp(j, "verdict_since", s->verdict_since_wall_ns);
-	json_put_string(j, "cause", cause_name(s->cause));
-	json_put_string(j, "reason", s->reason);
+	jsonw_open_object(j);
+	jsonw_put_string(j, "peer", s->peer);
+	jsonw_put_string(j, "rail", s->rail);
+	jsonw_put_string(j, "peer_rail", s->peer_rail);
+	jsonw_put_string(j, "class", s->class_name);
+	jsonw_put_known_string(j, "address", s->address);
+	jsonw_put_string(j, "state", session_state_name(s->state));
+	jsonw_put_timestamp(j, "since", s->since_wall_ns);
+	jsonw_put_string(j, "verdict", verdict_name(s->verdict));
+	jsonw_put_timestamp(j, "verdict_since", s->verdict_since_wall_ns);
+	jsonw_put_string(j, "cause", cause_name(s->cause));
+	jsonw_put_string(j, "reason", s->reason);
 	put_connection(j, s);
 	put_loss(j, s);
 	put_reasons(j, "failures", s, FAIL_COUNT, failed_of, failed_name);
 	put_reasons(j, "aborts", s, ABORT_COUNT, aborted_of, aborted_name);
 	put_reasons(j, "not_attempted", s, SKIP_COUNT, not_attempted_of, not_attempted_name);
 	put_ops(j, snapshot, s);
-	json_close_object(j);
+	jsonw_close_object(j);
 }
 
-static bool peers_row(struct json_list *l, struct json *j)
+static bool peers_row(struct json_list *l, struct jsonw *j)
 {
 	const struct snap_session *s = find_next(l);
 
@@ -214,7 +214,7 @@ static bool peers_row(struct json_list *l, struct json *j)
 	return true;
 }
 
-static void peers_tail(struct json_list *l, struct json *j)
+static void peers_tail(struct json_list *l, struct jsonw *j)
 {
 	char text[CURSOR_TEXT_SIZE] = "";
 	struct session_key key;
@@ -229,7 +229,7 @@ static void peers_tail(struct json_list *l, struct json *j)
 		name_copy(key.class_name, sizeof(key.class_name), s->class_name);
 		cursor_format(&key, text);
 	}
-	json_put_known_string(j, "next_cursor", text);
+	jsonw_put_known_string(j, "next_cursor", text);
 }
 
 const struct json_list_type json_peers = {

@@ -1,15 +1,15 @@
 #include "exporters/json_status.h"
 
-#include "exporters/json.h"
+#include "exporters/jsonw.h"
 #include "exporters/json_list.h"
 
-static void put_up_total(struct json *j, const char *key, uint64_t up, uint64_t total)
+static void put_up_total(struct jsonw *j, const char *key, uint64_t up, uint64_t total)
 {
-	json_key(j, key);
-	json_open_object(j);
-	json_put_u64(j, "up", up);
-	json_put_u64(j, "total", total);
-	json_close_object(j);
+	jsonw_key(j, key);
+	jsonw_open_object(j);
+	jsonw_put_u64(j, "up", up);
+	jsonw_put_u64(j, "total", total);
+	jsonw_close_object(j);
 }
 
 static uint64_t sessions_up(const struct snapshot *s)
@@ -30,52 +30,52 @@ static uint64_t rails_up(const struct snapshot *s)
 	return up;
 }
 
-static void put_verdict(struct json *j, const struct snapshot *s)
+static void put_verdict(struct jsonw *j, const struct snapshot *s)
 {
-	json_put_string(j, "verdict", verdict_name(s->verdict));
-	json_put_string(j, "cause", cause_name(s->cause));
-	json_put_string(j, "reason", s->reason);
+	jsonw_put_string(j, "verdict", verdict_name(s->verdict));
+	jsonw_put_string(j, "cause", cause_name(s->cause));
+	jsonw_put_string(j, "reason", s->reason);
 }
 
 void json_status_render(struct strbuf *out, const struct snapshot *s, uint64_t now_ns)
 {
-	struct json j = {.out = out};
+	struct jsonw j = {.out = out};
 	uint64_t uptime_ns = now_ns > s->start_mono_ns ? now_ns - s->start_mono_ns : 0;
 
-	json_open_object(&j);
+	jsonw_open_object(&j);
 	json_put_envelope(&j, s, json_snapshot_age(s, now_ns));
-	json_put_string(&j, "host", s->host);
-	json_put_string(&j, "version", s->version);
-	json_put_seconds(&j, "uptime_seconds", uptime_ns);
+	jsonw_put_string(&j, "host", s->host);
+	jsonw_put_string(&j, "version", s->version);
+	jsonw_put_seconds(&j, "uptime_seconds", uptime_ns);
 	put_verdict(&j, s);
 	put_up_total(&j, "sessions", sessions_up(s), s->n_sessions);
 	put_up_total(&j, "rails", rails_up(s), s->n_rails);
-	json_close_object(&j);
+	jsonw_close_object(&j);
 	strbuf_putc(out, '\n');
 }
 
 void json_health_render(struct strbuf *out, const struct snapshot *s, uint64_t now_ns)
 {
-	struct json j = {.out = out};
+	struct jsonw j = {.out = out};
 
-	json_open_object(&j);
+	jsonw_open_object(&j);
 	json_put_envelope(&j, s, json_snapshot_age(s, now_ns));
 	put_verdict(&j, s);
-	json_close_object(&j);
+	jsonw_close_object(&j);
 	strbuf_putc(out, '\n');
 }
 
 void json_error_render(struct strbuf *out, const char *code, const char *message)
 {
-	struct json j = {.out = out};
+	struct jsonw j = {.out = out};
 
-	json_open_object(&j);
-	json_put_u64(&j, "schema", 1);
-	json_key(&j, "error");
-	json_open_object(&j);
-	json_put_string(&j, "code", code);
-	json_put_string(&j, "message", message);
-	json_close_object(&j);
-	json_close_object(&j);
+	jsonw_open_object(&j);
+	jsonw_put_u64(&j, "schema", 1);
+	jsonw_key(&j, "error");
+	jsonw_open_object(&j);
+	jsonw_put_string(&j, "code", code);
+	jsonw_put_string(&j, "message", message);
+	jsonw_close_object(&j);
+	jsonw_close_object(&j);
 	strbuf_putc(out, '\n');
 }

@@ -30,7 +30,7 @@ struct listener {
 	struct listeners *all;
 	union address address;
 	socklen_t len;
-	int fd; /* -1: the address is not there yet */
+	int fd;	   /* -1: the address is not there yet */
 	bool both; /* serves IPv4 as well */
 	struct loop_source *source;
 };
@@ -75,20 +75,28 @@ static void explain(const union address *a, int error, char *err, size_t errlen)
 	describe(a, text);
 	switch (error) {
 	case EADDRINUSE:
-		snprintf(err, errlen, "cannot listen on %s: the port is in use by another program; "
-			 "stop it or choose another [http] listen", text);
+		snprintf(err, errlen,
+			 "cannot listen on %s: the port is in use by another program; "
+			 "stop it or choose another [http] listen",
+			 text);
 		break;
 	case EADDRNOTAVAIL:
-		snprintf(err, errlen, "cannot listen on %s yet: no interface of this host has the "
-			 "address; trying again every second", text);
+		snprintf(err, errlen,
+			 "cannot listen on %s yet: no interface of this host has the "
+			 "address; trying again every second",
+			 text);
 		break;
 	case EACCES:
-		snprintf(err, errlen, "cannot listen on %s: ports below 1024 need privileges; "
-			 "choose another [http] listen", text);
+		snprintf(err, errlen,
+			 "cannot listen on %s: ports below 1024 need privileges; "
+			 "choose another [http] listen",
+			 text);
 		break;
 	case EAFNOSUPPORT:
-		snprintf(err, errlen, "cannot listen on %s: this host has no such address family; "
-			 "use 0.0.0.0 in [http] listen", text);
+		snprintf(err, errlen,
+			 "cannot listen on %s: this host has no such address family; "
+			 "use 0.0.0.0 in [http] listen",
+			 text);
 		break;
 	default:
 		snprintf(err, errlen, "cannot listen on %s: %s", text, strerror(error));
@@ -202,7 +210,8 @@ static bool have_ipv4(const struct listeners *all, uint16_t port)
 	for (size_t i = 0; i < all->n; i++) {
 		const struct listener *l = &all->listener[i];
 
-		if (l->fd >= 0 && l->address.sa.sa_family == AF_INET && port_of(&l->address) == port)
+		if (l->fd >= 0 && l->address.sa.sa_family == AF_INET &&
+		    port_of(&l->address) == port)
 			return true;
 	}
 	return false;
@@ -215,8 +224,8 @@ static int open_listener(struct listener *l)
 	int fd = open_socket(&l->address, l->len, !both);
 
 	if (fd == -EAFNOSUPPORT && is_any6(&l->address)) {
-		union address any = {.in = {.sin_family = AF_INET,
-					    .sin_port = l->address.in6.sin6_port}};
+		union address any = {
+			.in = {.sin_family = AF_INET, .sin_port = l->address.in6.sin6_port}};
 
 		l->address = any;
 		l->len = sizeof(any.in);

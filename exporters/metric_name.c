@@ -9,21 +9,39 @@
 
 /* Name space of our own families, now and later: a vendor's counter never enters it. */
 static const char *const reserved_prefixes[] = {
-	"async_",      "connection_", "counters_", "device_", "finding", "hw_stat",
-	"mesh_",       "path_",	      "peer_",	   "pingmesh_", "probe_", "qp_drains",
-	"rail_",       "rails_",      "saturated", "session_",	"sysfs_", "worker_",
-	"port_info",   "port_state_id", "port_physical_state_id",
-	"port_rate_bytes_per_second", "port_rcv_data_bytes", "port_xmit_data_bytes",
+	"async_",
+	"connection_",
+	"counters_",
+	"device_",
+	"finding",
+	"hw_stat",
+	"mesh_",
+	"path_",
+	"peer_",
+	"pingmesh_",
+	"probe_",
+	"qp_drains",
+	"rail_",
+	"rails_",
+	"saturated",
+	"session_",
+	"sysfs_",
+	"worker_",
+	"port_info",
+	"port_state_id",
+	"port_physical_state_id",
+	"port_rate_bytes_per_second",
+	"port_rcv_data_bytes",
+	"port_xmit_data_bytes",
 };
 
 /* What promtool's lint takes for a unit that is not a base unit, an abbreviated unit or the type
  * of a metric, when it stands between underscores. */
 static const char *const rejected_words[] = {
-	"minutes", "hours",  "days",	"weeks",   "kelvins", "fahrenheit", "rankine",
-	"inches",  "yards",  "miles",	"bits",	   "calories", "pounds",    "ounces",
-	"s",	   "ms",     "us",	"ns",	   "sec",     "b",	    "kb",
-	"mb",	   "gb",     "tb",	"pb",	   "m",	      "h",	    "d",
-	"counter", "gauge",  "summary", "histogram",
+	"minutes", "hours", "days", "weeks",	"kelvins", "fahrenheit", "rankine", "inches",
+	"yards",   "miles", "bits", "calories", "pounds",  "ounces",	 "s",	    "ms",
+	"us",	   "ns",    "sec",  "b",	"kb",	   "mb",	 "gb",	    "tb",
+	"pb",	   "m",	    "h",    "d",	"counter", "gauge",	 "summary", "histogram",
 };
 
 static const char *const unit_prefixes[] = {
@@ -32,8 +50,8 @@ static const char *const unit_prefixes[] = {
 };
 
 static const char *const units[] = {
-	"amperes", "bytes", "celsius", "grams", "joules", "kelvin", "meters", "metres", "seconds",
-	"volts",   "bits",
+	"amperes", "bytes",  "celsius", "grams", "joules", "kelvin",
+	"meters",  "metres", "seconds", "volts", "bits",
 };
 
 /* Endings by which the formats tell apart the series of one family. */

@@ -130,8 +130,8 @@ static const struct {
 	 "Probes of the rail that were due: sent plus not attempted.", put_scheduled},
 	{"rdma_rail_probe_sent", FAMILY_COUNTER,
 	 "Probes of the rail that were sent: ok, failed, aborted or in flight.", put_sent},
-	{"rdma_rail_probe_ok", FAMILY_COUNTER,
-	 "Probes of the rail answered within their deadline.", put_ok},
+	{"rdma_rail_probe_ok", FAMILY_COUNTER, "Probes of the rail answered within their deadline.",
+	 put_ok},
 	{"rdma_rail_probe_late", FAMILY_COUNTER,
 	 "Failed probes of the rail that completed after their deadline after all.", put_late},
 	{"rdma_rail_probe_self_delayed", FAMILY_COUNTER,
@@ -187,7 +187,7 @@ static void put_hist(struct exposition *e, const char *rail, const char *class_n
 static void put_round_trips(struct exposition *e, const struct snapshot *s)
 {
 	exposition_family(e, "rdma_rail_rtt_seconds", FAMILY_HISTOGRAM,
-			  "Round trips of the rail; op=\"ack\" is the transport's acknowledgement "
+			  "Round trips of the rail; ack is the transport's acknowledgement "
 			  "of a send.");
 	for (size_t i = 0; i < s->n_rails; i++) {
 		const struct snap_rail *rail = &s->rails[i];

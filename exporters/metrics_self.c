@@ -59,8 +59,8 @@ static void put_process(struct exposition *e, const struct process_facts *p, uin
 	if (p->has_memory) {
 		put_gauge(e, "process_resident_memory_bytes",
 			  "Resident memory of the main process.", p->resident_bytes);
-		put_gauge(e, "process_virtual_memory_bytes",
-			  "Virtual memory of the main process.", p->virtual_bytes);
+		put_gauge(e, "process_virtual_memory_bytes", "Virtual memory of the main process.",
+			  p->virtual_bytes);
 	}
 	if (p->has_open_fds)
 		put_gauge(e, "process_open_fds", "Open file descriptors of the main process.",

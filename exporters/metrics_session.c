@@ -6,9 +6,9 @@
 
 #include "exporters/op_sum.h"
 
-#define WORST_PER_RAIL 8	/* sessions of a rail that `per_peer = worst` shows */
-#define SERIES_PER_OP 8		/* four counters, two quantiles, sum, count */
-#define SERIES_PER_SESSION 3	/* up, verdict, last success */
+#define WORST_PER_RAIL 8     /* sessions of a rail that `per_peer = worst` shows */
+#define SERIES_PER_OP 8	     /* four counters, two quantiles, sum, count */
+#define SERIES_PER_SESSION 3 /* up, verdict, last success */
 
 /* A session that is shown, and where its rendered labels stand. */
 struct shown {
@@ -250,9 +250,10 @@ static void put_peers(struct exposition *e, const struct snapshot *s)
 
 static void put_all(struct sessions *all)
 {
-	put_op_counter(all, "rdma_probe_scheduled",
-		       "Probes that were due: each is booked once, also while nothing is connected.",
-		       value_scheduled);
+	put_op_counter(
+		all, "rdma_probe_scheduled",
+		"Probes that were due: each is booked once, also while nothing is connected.",
+		value_scheduled);
 	put_op_counter(all, "rdma_probe_ok", "Probes answered within their deadline.", value_ok);
 	put_op_counter(all, "rdma_probe_failed",
 		       "Probes that were sent and genuinely failed; reasons are told per rail.",

@@ -2,9 +2,12 @@
 
 #include <string.h>
 
-#include "page_data.h"
+#include "web/page_data.h"
 
-#define FILE_OF(path_, type_, symbol_) {path_, type_, symbol_, sizeof(symbol_) - 1}
+#define FILE_OF(path_, type_, symbol_)                                                             \
+	{                                                                                          \
+		path_, type_, symbol_, sizeof(symbol_) - 1                                         \
+	}
 
 static const struct page_file files[] = {
 	FILE_OF("/", "text/html; charset=utf-8", page_index_html),

@@ -29,9 +29,9 @@ struct http_request {
 struct http_reply {
 	unsigned status;
 	const char *content_type;
-	const char *allow;	      /* header Allow; NULL: none */
-	bool gzip;		      /* data is gzip */
-	bool is_page;		      /* gets the headers that a browser needs */
+	const char *allow; /* header Allow; NULL: none */
+	bool gzip;	   /* data is gzip */
+	bool is_page;	   /* gets the headers that a browser needs */
 	const char *data;
 	size_t size;
 	ssize_t (*read)(void *arg, char *buf, size_t max); /* 0: end, negative: failed */
