@@ -1,0 +1,348 @@
+#include "support.h"
+
+#include "exporters/metrics.h"
+#include "tests/tools/synthetic.h"
+
+static struct strbuf out;
+
+/* Render with a newline in front, so that "\nname" finds lines. */
+static void render_snapshot(struct snapshot *s)
+{
+	strbuf_free(&out);
+	strbuf_putc(&out, '\n');
+	assert_int_equal(metrics_render(s, NULL, EXPOSITION_TEXT, &out), 0);
+	snapshot_unref(s);
+}
+
+static void render(const struct synthetic *wanted)
+{
+	render_snapshot(synthetic_snapshot(wanted, 1));
+}
+
+static bool has(const char *text)
+{
+	return strstr(out.data, text) != NULL;
+}
+
+static size_t count(const char *text)
+{
+	size_t n = 0;
+
+	for (const char *p = out.data; (p = strstr(p, text)); p++)
+		n++;
+	return n;
+}
+
+#define S "peer=\"host003\",rail=\"mlx5_0\",peer_rail=\"mlx5_0\",class=\"default\""
+
+static void test_sessions_have_their_labels_also_for_the_default_class(void **state)
+{
+	(void)state;
+	render(&synthetic_default);
+	assert_true(has("\nrdma_probe_failed_total{" S ",op=\"send\"} 3\n"));
+	assert_true(has("\nrdma_probe_rtt_seconds{" S ",op=\"read\",quantile=\"0.99\"} 0.000022\n"));
+	assert_true(has("\nrdma_session_up{" S "} 1\n"));
+	assert_true(has("\nrdma_session_verdict_id{" S "} 2\n"));
+	assert_true(has("\nrdma_session_last_success_timestamp_seconds{" S "} 1767225599.75\n"));
+	assert_false(has("op=\"atomic\""));
+}
+
+static void test_counters_exist_with_zero_before_anything_happened(void **state)
+{
+	struct synthetic fresh = synthetic_default;
+
+	(void)state;
+	fresh.fresh = true;
+	render(&fresh);
+	assert_true(has("\nrdma_probe_scheduled_total{" S ",op=\"send\"} 0\n"));
+	assert_true(has("\nrdma_probe_failed_total{" S ",op=\"read\"} 0\n"));
+	assert_true(has("\nrdma_probe_rtt_seconds_count{" S ",op=\"send\"} 0\n"));
+	assert_true(has("\nrdma_session_last_success_timestamp_seconds{" S "} 0\n"));
+	assert_true(has("\nrdma_rail_probe_failed_total{rail=\"mlx5_0\",class=\"default\",op=\"send\","
+			"reason=\"rnr_retry_exceeded\"} 0\n"));
+	assert_true(has("\nrdma_rail_rtt_seconds_bucket{rail=\"mlx5_0\",class=\"default\",op=\"ack\","
+			"le=\"+Inf\"} 0\n"));
+	assert_true(has("\nrdma_async_events_total{device=\"mlx5_0\",port=\"\","
+			"event=\"qp_last_wqe_reached\"} 0\n"));
+	assert_true(has("\nrdma_connection_failures_total{rail=\"mlx5_0\",reason=\"stale\"} 0\n"));
+	assert_true(has("\nrdma_sysfs_read_errors_total{device=\"mlx5_0\",port=\"\","
+			"reason=\"einval\"} 0\n"));
+	assert_true(has("\nrdma_worker_heartbeat_timestamp_seconds{device=\"mlx5_0\","
+			"loop=\"rail\"} 0\n"));
+}
+
+static void test_what_is_unknown_is_absent_and_never_nan(void **state)
+{
+	struct synthetic fresh = synthetic_default;
+
+	(void)state;
+	fresh.fresh = true;
+	render(&fresh);
+	assert_false(has("quantile="));
+	assert_false(has("rdma_session_verdict_id"));
+	assert_false(has("rdma_port_state_id"));
+	assert_false(has("rdma_worker_resident_memory_bytes"));
+	assert_false(has("rdma_rail_info"));
+	assert_false(has("nan"));
+	assert_false(has("NaN"));
+}
+
+static void test_events_of_ports_carry_the_port_and_others_none(void **state)
+{
+	(void)state;
+	render(&synthetic_default);
+	assert_true(has("\nrdma_async_events_total{device=\"mlx5_0\",port=\"1\","
+			"event=\"port_active\"} 1\n"));
+	assert_true(has("\nrdma_async_events_total{device=\"mlx5_0\",port=\"\",event=\"other\"} 0\n"));
+	assert_false(has("port=\"\",event=\"port_active\""));
+	assert_false(has("port=\"1\",event=\"qp_fatal\""));
+}
+
+static void test_an_event_of_an_unheard_of_port_is_not_lost(void **state)
+{
+	struct snapshot *s = synthetic_snapshot(&synthetic_default, 1);
+
+	(void)state;
+	for (unsigned i = 0; i < ASYNC_EVENT_COUNT; i++) {
+		s->devices[0].async[0][i] += async_event_is_port(i) ? 7 : 0;
+		s->devices[0].async[2][i] += 5;
+	}
+	render_snapshot(s);
+	assert_true(has("device=\"mlx5_0\",port=\"\",event=\"port_err\"} 7\n"));
+	assert_true(has("device=\"mlx5_0\",port=\"2\",event=\"port_err\"} 5\n"));
+	assert_true(has("device=\"mlx5_0\",port=\"\",event=\"qp_fatal\"} 5\n"));
+}
+
+static void test_histograms_are_cumulative_and_agree_with_their_count(void **state)
+{
+	struct snapshot *s = synthetic_snapshot(&synthetic_default, 1);
+	struct hist *h = &s->rails[0].classes[0].hist[OP_SEND];
+
+	(void)state;
+	*h = (struct hist){0};
+	hist_add(h, 5000);
+	hist_add(h, 15000);
+	hist_add(h, 75000);
+	hist_add(h, 10000000000);
+	h->count += 3; /* read in the middle of an addition */
+	render_snapshot(s);
+#define R "rail=\"mlx5_0\",class=\"default\",op=\"send\""
+	assert_true(has("\nrdma_rail_rtt_seconds_bucket{" R ",le=\"4e-06\"} 0\n"));
+	assert_true(has("\nrdma_rail_rtt_seconds_bucket{" R ",le=\"5e-06\"} 1\n"));
+	assert_true(has("\nrdma_rail_rtt_seconds_bucket{" R ",le=\"1.5e-05\"} 2\n"));
+	assert_true(has("\nrdma_rail_rtt_seconds_bucket{" R ",le=\"7.5e-05\"} 3\n"));
+	assert_true(has("\nrdma_rail_rtt_seconds_bucket{" R ",le=\"0.5\"} 3\n"));
+	assert_true(has("\nrdma_rail_rtt_seconds_bucket{" R ",le=\"+Inf\"} 4\n"));
+	assert_true(has("\nrdma_rail_rtt_seconds_count{" R "} 4\n"));
+	assert_true(has("\nrdma_rail_rtt_seconds_sum{" R "} 10.000095\n"));
+}
+
+static void test_port_data_is_told_in_bytes_once(void **state)
+{
+	(void)state;
+	render(&synthetic_default);
+	assert_true(has("\nrdma_port_rcv_data_bytes_total{device=\"mlx5_0\",port=\"1\"} "
+			"922159499729932\n"));
+	assert_false(has("rdma_port_rcv_data_total"));
+}
+
+static void test_the_counters_that_roce_people_ask_for_are_there(void **state)
+{
+	(void)state;
+	render(&synthetic_default);
+	assert_true(has("\nrdma_np_cnp_sent_total{device=\"mlx5_0\",port=\"1\"} "));
+	assert_true(has("\nrdma_np_ecn_marked_roce_packets_total{device=\"mlx5_1\",port=\"1\"} "));
+	assert_true(has("\nrdma_hw_stat_total{device=\"mlx5_0\",port=\"1\",name=\"VL15_dropped\","
+			"source=\"counters\"} "));
+	assert_false(has("lifespan"));
+}
+
+static void test_odd_names_of_vendors_do_no_harm(void **state)
+{
+	struct synthetic vendors = synthetic_default;
+
+	(void)state;
+	vendors.vendors = true;
+	render(&vendors);
+	/* one series from two sources */
+	assert_int_equal(count("\nrdma_link_downed_total{device=\"odd0\",port=\"1\"} "), 1);
+	assert_true(has("name=\"link_downed\",source=\"hw_counters\"} "));
+	/* the same name at the device and at its port */
+	assert_true(has("\nrdma_rate_inc_events_total{device=\"odd0\",port=\"1\"} "));
+	assert_true(has("\nrdma_device_rate_inc_events_total{device=\"odd0\"} "));
+	/* gauges by name */
+	assert_true(has("\n# TYPE rdma_active_qps gauge\n"));
+	assert_true(has("\n# TYPE rdma_device_num_qps_congested gauge\n"));
+	/* bytes already */
+	assert_true(has("\nrdma_rx_bytes_total{device=\"odd0\",port=\"1\"} "));
+	/* a vendor's name that is one of ours */
+	assert_true(has("name=\"probe_ok\",source=\"hw_counters\"} "));
+	assert_true(has("name=\"SDMAIdInt1,32\",source=\"hw_counters\"} "));
+	/* the wide form of a narrow counter wins */
+	assert_false(has("port_xmit_data_64"));
+	assert_int_equal(count("\nrdma_port_xmit_data_bytes_total{device=\"odd0\""), 1);
+}
+
+static void test_a_data_counter_near_its_end_does_not_wrap(void **state)
+{
+	struct snapshot *s = synthetic_snapshot(&synthetic_default, 1);
+
+	(void)state;
+	for (size_t i = 0; i < s->devices[0].n_values; i++) {
+		if (strcmp(s->devices[0].values[i].name, "port_rcv_data") == 0)
+			s->devices[0].values[i].value = (1ULL << 62) + 1;
+	}
+	render_snapshot(s);
+	assert_true(has("\nrdma_port_rcv_data_bytes_total{device=\"mlx5_0\",port=\"1\"} "
+			"18446744073709551615\n"));
+}
+
+static void test_a_saturated_counter_is_flagged_and_told_as_it_is(void **state)
+{
+	struct synthetic hostile = synthetic_default;
+
+	(void)state;
+	hostile.hostile = true;
+	render(&hostile);
+	assert_true(has("\nrdma_symbol_error_total{device=\"mlx5_0\",port=\"1\"} 65535\n"));
+	assert_true(has("\nrdma_saturated{device=\"mlx5_0\",port=\"1\",name=\"symbol_error\"} 1\n"));
+	render(&synthetic_default);
+	assert_false(has("rdma_saturated"));
+}
+
+static void test_hostile_names_are_escaped(void **state)
+{
+	struct synthetic hostile = synthetic_default;
+
+	(void)state;
+	hostile.hostile = true;
+	render(&hostile);
+	assert_true(has("peer=\"a\\\"\\\\\\n\xc3\xa9<script>\xef\xbf\xbd\""));
+	assert_true(has("board=\"back\\\\slash \\\"quoted\\\" \xef\xbf\xbd\xef\xbf\xbd\""));
+}
+
+static void test_sessions_beyond_the_limit_are_left_out_whole(void **state)
+{
+	struct synthetic limited = synthetic_default;
+	size_t full;
+
+	(void)state;
+	limited.peers = 8;
+	render(&limited);
+	full = count("\nrdma_session_up{");
+	assert_int_equal(full, 16);
+	assert_true(has("\nrdma_pingmesh_series_dropped 0\n"));
+	limited.max_series = 800;
+	render(&limited);
+	assert_in_range(count("\nrdma_session_up{"), 1, full - 1);
+	assert_int_equal(count("\nrdma_session_up{"), count("\nrdma_probe_ok_total{") / 3);
+	assert_false(has("\nrdma_pingmesh_series_dropped 0\n"));
+	assert_true(count("\nrdma_") - count("\n# ") <= 800 + 1);
+}
+
+static void test_no_sessions_are_told_when_nobody_wants_them(void **state)
+{
+	struct synthetic none = synthetic_default;
+
+	(void)state;
+	none.per_peer = PER_PEER_NONE;
+	render(&none);
+	assert_false(has("peer="));
+	assert_true(has("\nrdma_rail_probe_ok_total{"));
+}
+
+static void test_the_worst_sessions_of_each_rail_are_told(void **state)
+{
+	struct synthetic worst = synthetic_default;
+
+	(void)state;
+	worst.per_peer = PER_PEER_WORST;
+	worst.peers = 20;
+	render(&worst);
+	assert_int_equal(count("\nrdma_session_up{"), 2 * 8);
+	assert_true(has("\nrdma_session_up{peer=\"host003\",rail=\"mlx5_0\"")); /* the failing one */
+	assert_true(has("\nrdma_session_up{peer=\"host003\",rail=\"mlx5_1\""));
+}
+
+static void test_a_session_that_comes_twice_is_told_once(void **state)
+{
+	struct snapshot *s = synthetic_snapshot(&synthetic_default, 1);
+
+	(void)state;
+	s->sessions[1] = s->sessions[0];
+	render_snapshot(s);
+	assert_int_equal(count("\nrdma_session_up{peer=\"host002\",rail=\"mlx5_0\""), 1);
+}
+
+static void test_a_finding_that_comes_twice_is_told_once(void **state)
+{
+	struct snapshot *s = synthetic_snapshot(&synthetic_default, 1);
+	struct snap_finding *two = snapshot_alloc(s, 2, sizeof(*two));
+
+	(void)state;
+	two[0] = two[1] = s->findings[0];
+	s->findings = two;
+	s->n_findings = 2;
+	render_snapshot(s);
+	assert_int_equal(count("\nrdma_finding{cause=\"remote_host\",severity=\"warning\","
+			       "subject=\"peer:host003\"} 1\n"),
+			 1);
+}
+
+static void test_counters_that_went_stale_leave_but_their_time_stays(void **state)
+{
+	struct snapshot *s = synthetic_snapshot(&synthetic_default, 1);
+	struct snap_device *d = &s->devices[0];
+
+	(void)state;
+	d->n_values = d->n_ports = d->n_gids = 0;
+	d->read_errors[1][READ_EIO] = 4;
+	render_snapshot(s);
+	assert_false(has("rdma_np_cnp_sent_total{device=\"mlx5_0\""));
+	assert_true(has("rdma_np_cnp_sent_total{device=\"mlx5_1\""));
+	assert_true(has("\nrdma_counters_last_success_timestamp_seconds{device=\"mlx5_0\"} 1767225598\n"));
+	/* why they left is still told */
+	assert_true(has("\nrdma_sysfs_read_errors_total{device=\"mlx5_0\",port=\"1\",reason=\"eio\"} 4\n"));
+}
+
+static void test_an_operation_that_was_switched_off_keeps_its_totals(void **state)
+{
+	struct snapshot *s = synthetic_snapshot(&synthetic_default, 1);
+
+	(void)state;
+	for (size_t i = 0; i < s->n_sessions; i++)
+		s->sessions[i].op[OP_WRITE].interval_ns = 0;
+	s->rails[0].classes[0].op[OP_WRITE].interval_ns = 0;
+	render_snapshot(s);
+	assert_false(has("\nrdma_probe_ok_total{" S ",op=\"write\"}"));
+	assert_true(has("\nrdma_rail_probe_ok_total{rail=\"mlx5_0\",class=\"default\",op=\"write\"}"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sessions_have_their_labels_also_for_the_default_class),
+		cmocka_unit_test(test_counters_exist_with_zero_before_anything_happened),
+		cmocka_unit_test(test_what_is_unknown_is_absent_and_never_nan),
+		cmocka_unit_test(test_events_of_ports_carry_the_port_and_others_none),
+		cmocka_unit_test(test_an_event_of_an_unheard_of_port_is_not_lost),
+		cmocka_unit_test(test_histograms_are_cumulative_and_agree_with_their_count),
+		cmocka_unit_test(test_port_data_is_told_in_bytes_once),
+		cmocka_unit_test(test_the_counters_that_roce_people_ask_for_are_there),
+		cmocka_unit_test(test_odd_names_of_vendors_do_no_harm),
+		cmocka_unit_test(test_a_data_counter_near_its_end_does_not_wrap),
+		cmocka_unit_test(test_a_saturated_counter_is_flagged_and_told_as_it_is),
+		cmocka_unit_test(test_hostile_names_are_escaped),
+		cmocka_unit_test(test_sessions_beyond_the_limit_are_left_out_whole),
+		cmocka_unit_test(test_no_sessions_are_told_when_nobody_wants_them),
+		cmocka_unit_test(test_the_worst_sessions_of_each_rail_are_told),
+		cmocka_unit_test(test_a_session_that_comes_twice_is_told_once),
+		cmocka_unit_test(test_a_finding_that_comes_twice_is_told_once),
+		cmocka_unit_test(test_counters_that_went_stale_leave_but_their_time_stays),
+		cmocka_unit_test(test_an_operation_that_was_switched_off_keeps_its_totals),
+	};
+	int r = cmocka_run_group_tests(tests, NULL, NULL);
+
+	strbuf_free(&out);
+	return r;
+}
