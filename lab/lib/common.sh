@@ -12,11 +12,13 @@ PATH=$PATH:/usr/sbin:/sbin
 default_port_base=10480
 }
 
-say() { printf 'lab: %s\n' "$*" >&2; }
+# Who speaks: a script that sources this may say so first.
+me=${me:-lab}
+say() { printf '%s: %s\n' "$me" "$*" >&2; }
 
 die()
 {
-	printf 'lab: error: %s\n' "$*" >&2
+	printf '%s: error: %s\n' "$me" "$*" >&2
 	exit 1
 }
 
