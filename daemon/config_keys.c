@@ -300,7 +300,7 @@ static void print_accept(const void *target, const char *instance, struct strbuf
 	{.section = "probe",                                                                       \
 	 .key = name "_interval",                                                                  \
 	 .type = CONF_INTERVAL,                                                                    \
-	 .effect = CONF_RELOAD,                                                                    \
+	 .effect = CONF_REBUILDS_SESSIONS,                                                         \
 	 FIELD(op[op_].interval_ns),                                                               \
 	 .default_text = interval,                                                                 \
 	 .min = NSEC_PER_MSEC,                                                                     \

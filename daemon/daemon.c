@@ -175,23 +175,14 @@ static int open_sources(struct daemon *d)
 	return d->terminate && d->interrupt && d->hangup && d->tick ? 0 : -errno;
 }
 
+/* The rest follows from the configuration. */
 static struct device_context device_context(struct daemon *d)
 {
-	uint64_t shortest = UINT64_MAX;
-
-	for (unsigned op = 0; op < OP_COUNT; op++)
-		if (config_op_built(op) && d->config.op[op].interval_ns &&
-		    d->config.op[op].interval_ns < shortest)
-			shortest = d->config.op[op].interval_ns;
 	return (struct device_context){
 		.loop = d->loop,
 		.events = &inbox_events,
 		.arg = d,
 		.worker_path = d->worker_path,
-		.layout = { .sessions = d->config.qps_per_device,
-			    .samples_per_stream = table_samples_for(
-				    shortest == UINT64_MAX ? NSEC_PER_SEC : shortest) },
-		.counters_interval_ns = d->config.counters_interval_ns,
 		.counters_only = d->options->sysfs_only,
 	};
 }

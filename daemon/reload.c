@@ -60,12 +60,14 @@ static void keep_until_restart(struct config *new, const struct config *old)
 	new->qps_per_device = old->qps_per_device;
 }
 
-/* Tables count by the index of rail and class. Where those change, or what a rail is, a worker
- * that starts afresh is safer than one that re-sorts while it probes. */
+/* Tables count by the index of rail and class, and have room for a minute of samples. Where those
+ * change, or what a rail is, a worker that starts afresh is safer than one that re-sorts while it
+ * probes. */
 static bool needs_new_workers(const struct config *old, const struct config *new)
 {
 	if (old->n_classes != new->n_classes || old->n_rails != new->n_rails ||
-	    old->allow_rocev1 != new->allow_rocev1)
+	    old->allow_rocev1 != new->allow_rocev1 ||
+	    supervisor_layout(new).samples_per_stream > supervisor_layout(old).samples_per_stream)
 		return true;
 	for (size_t i = 0; i < old->n_classes; i++)
 		if (strcmp(old->classes[i].name, new->classes[i].name) != 0)

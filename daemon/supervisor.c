@@ -119,10 +119,27 @@ void supervisor_found(struct supervisor *s, const struct scan_result *found, uin
 	}
 }
 
+struct table_layout supervisor_layout(const struct config *config)
+{
+	uint64_t shortest = UINT64_MAX;
+
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		if (config_op_built((enum op)op) && config->op[op].interval_ns &&
+		    config->op[op].interval_ns < shortest)
+			shortest = config->op[op].interval_ns;
+	return (struct table_layout){
+		.sessions = config->qps_per_device,
+		.samples_per_stream =
+			shortest == UINT64_MAX ? SAMPLES_MIN : table_samples_for(shortest),
+	};
+}
+
 void supervisor_configure(struct supervisor *s, const struct config *config, uint64_t now_ns)
 {
 	s->config = config;
+	s->ctx.layout = supervisor_layout(config);
 	s->ctx.counters_interval_ns = config->counters_interval_ns;
+	s->ctx.layout.samples_per_stream = table_samples_for(config_shortest_interval_ns(config));
 	for (size_t i = 0; i < s->n; i++)
 		device_set_excluded(s->list[i], config_device_excluded(config, s->list[i]->name),
 				    now_ns);

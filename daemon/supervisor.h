@@ -11,7 +11,9 @@ struct supervisor;
 /* ctx is copied. NULL: no memory. */
 struct supervisor *supervisor_new(const struct device_context *ctx);
 void supervisor_free(struct supervisor *s); /* kills what still runs */
-/* Exclusions and intervals of a (new) configuration. */
+/* Geometry of a worker's table: samples of a minute at the shortest interval. */
+struct table_layout supervisor_layout(const struct config *config);
+/* Exclusions, intervals, and the geometry of the next workers' tables. */
 void supervisor_configure(struct supervisor *s, const struct config *config, uint64_t now_ns);
 void supervisor_found(struct supervisor *s, const struct scan_result *found, uint64_t now_ns);
 void supervisor_leaving(struct supervisor *s, const char *device, uint64_t now_ns);
