@@ -1,0 +1,300 @@
+"""Workers that die, freeze, lie and leave: reported, restarted, and every due probe booked once."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from harness import PROBE, TWO_PEERS, Daemon, Ratchet, check_books, wait_for
+
+TWO_RAILS = """
+[peers]
+peer = host1/rxe0 10.99.0.1
+peer = host1/rxe1 10.99.1.1
+peer = host2/rxe0 10.99.0.2
+peer = host2/rxe1 10.99.1.2
+"""
+
+
+def state(d, device="rxe0"):
+    return d.device(device)["worker"]["state"]
+
+
+def due_since(row, name, begin, begin_row):
+    """Probes that fell due between two looks, by time; a look is up to a second old."""
+    return row["ops"][name]["scheduled"] - begin_row["ops"][name]["scheduled"]
+
+
+def reasons(row):
+    return {reason for reason, count in row["not_attempted"].items() if count}
+
+
+def watch(d, ratchet, seconds, step=0.2):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        ratchet.look(d)
+        time.sleep(step)
+
+
+def test_killed_worker_is_reported_replaced_and_its_books_go_on():
+    with Daemon() as d:
+        d.wait_up()
+        ratchet = Ratchet()
+        ratchet.look(d)
+        first, begin = d.peer("host2"), time.monotonic()
+        pid = d.worker_pid()
+        os.kill(pid, signal.SIGKILL)
+        wait_for(lambda: state(d) == "backoff")
+        assert d.metric("rdma_worker_up", device="rxe0") == 0
+        assert d.peer("host2")["cause"] == "monitor"
+        watch(d, ratchet, 1)
+        wait_for(lambda: state(d) == "up")
+        d.wait_up()
+        watch(d, ratchet, 2)
+        last, end = d.peer("host2"), time.monotonic()
+        assert d.worker_pid() != pid
+        assert d.metric("rdma_worker_restarts_total", device="rxe0") == 1
+        assert d.metric("rdma_worker_up", device="rxe0") == 1
+        assert "signal 9" in d.log()
+        for name in ("send", "read"):
+            due = due_since(last, name, begin, first)
+            assert abs(due - (end - begin) * 10) < 15, (due, end - begin)
+            assert last["ops"][name]["not_attempted"] > 0
+        assert reasons(last) == {"worker_stuck"}
+
+
+def test_frozen_worker_is_stuck_since_it_froze_and_heals_by_itself():
+    with Daemon() as d:
+        d.wait_up()
+        ratchet = Ratchet()
+        pid = d.worker_pid()
+        os.kill(pid, signal.SIGSTOP)
+        frozen_at, begin, first = time.time(), time.monotonic(), d.peer("host2")
+        wait_for(lambda: state(d) == "stuck", 5, "stuck")
+        assert abs(d.device()["worker"]["since"] - frozen_at) < 1
+        assert d.metric("rdma_worker_up", device="rxe0") == 0
+        row = d.peer("host2")
+        assert row["verdict"] == "unknown" and row["cause"] == "monitor"
+        watch(d, ratchet, 4)
+        # main derives what is due while the worker cannot
+        assert d.peer("host2")["not_attempted"]["worker_stuck"] > 20
+        os.kill(pid, signal.SIGCONT)
+        wait_for(lambda: state(d) == "up", 4, "up")
+        d.wait_up()
+        watch(d, ratchet, 2)
+        last, end = d.peer("host2"), time.monotonic()
+        assert d.worker_pid() == pid
+        assert d.metric("rdma_worker_restarts_total", device="rxe0") == 0
+        for name in ("send", "read"):
+            due = due_since(last, name, begin, first)
+            assert abs(due - (end - begin) * 10) < 15, (due, end - begin)
+        assert last["ops"]["send"]["failed"] == 0
+        kinds = [e["text"] for e in d.events("worker")]
+        assert any("stuck" in text for text in kinds)
+        assert any("runs again" in text for text in kinds)
+
+
+def test_worker_killed_while_frozen_loses_no_due_probe():
+    with Daemon() as d:
+        d.wait_up()
+        ratchet = Ratchet()
+        begin, first = time.monotonic(), d.peer("host3")
+        os.kill(d.worker_pid(), signal.SIGSTOP)
+        watch(d, ratchet, 4)
+        os.kill(d.worker_pid(), signal.SIGKILL)
+        watch(d, ratchet, 1)
+        d.wait_up()
+        watch(d, ratchet, 2)
+        last, end = d.peer("host3"), time.monotonic()
+        due = due_since(last, "send", begin, first)
+        assert abs(due - (end - begin) * 10) < 15, (due, end - begin)
+
+
+def test_everything_stopped_for_a_while_is_nobodys_loss():
+    with Daemon() as d:
+        d.wait_up()
+        ratchet = Ratchet()
+        ratchet.look(d)
+        pids = [d.process.pid, d.worker_pid()]
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(4)
+        for pid in reversed(pids):
+            os.kill(pid, signal.SIGCONT)
+        d.wait_up()
+        watch(d, ratchet, 2)
+        row = d.peer("host2")
+        check_books(row)
+        assert row["ops"]["send"]["failed"] == 0
+        assert row["not_attempted"]["worker_stuck"] > 10
+        assert row["loss_ratio"] == 0
+        # Old heartbeats prove nothing to one who slept himself.
+        assert "stuck" not in d.log()
+
+
+def test_island_one_dead_worker_leaves_the_other_alone():
+    with Daemon(PROBE + TWO_RAILS, devices=("rxe0", "rxe1"), start=False) as d:
+        d.script("rxe0", "rail rxe0 10.99.0.1 up")
+        d.script("rxe1", "rail rxe1 10.99.1.1 up")
+        d.start()
+        d.wait_up()
+        d.script("rxe0", "rail rxe0 10.99.0.1 up", "crash")
+        wait_for(lambda: state(d) == "backoff")
+        assert state(d, "rxe1") == "up"
+        rows = {r["rail"]: r for r in d.peers()}
+        assert rows["rxe1"]["verdict"] == "ok"
+        assert rows["rxe0"]["cause"] == "monitor"
+        assert d.told("rxe1").count("stop") == 0
+
+
+def test_exit_for_a_lost_device_waits_until_it_is_back():
+    with Daemon() as d:
+        d.wait_up()
+        d.unplug("rxe0")
+        d.script("rxe0", "exit 11")
+        wait_for(lambda: state(d) in ("exited", "backoff"))
+        wait_for(lambda: state(d) == "exited", 7, "exited")
+        wait_for(lambda: d.peer("host2")["not_attempted"]["device_absent"] > 5, 7, "device_absent")
+        check_books(d.peer("host2"))
+        assert d.metric("rdma_rail_up", rail="rxe0") == 0
+        assert d.metric("rdma_sent_pkts_total", device="rxe0") is None
+        (d.scripts / "rxe0").unlink()
+        d.plug("rxe0")
+        wait_for(lambda: state(d) == "up", 8, "up")
+        d.wait_up()
+        assert d.metric("rdma_rail_up", rail="rxe0") == 1
+
+
+def test_device_that_leaves_sends_its_worker_off():
+    with Daemon() as d:
+        d.wait_up()
+        pid = d.worker_pid()
+        d.unplug("rxe0")
+        wait_for(lambda: state(d) == "exited", 8, "exited")
+        assert "stop" in d.told()
+        assert not os.path.exists(f"/proc/{pid}")
+
+
+def test_deaf_worker_of_a_gone_device_is_killed():
+    with Daemon() as d:
+        d.wait_up()
+        d.script("rxe0", "deaf")
+        d.unplug("rxe0")
+        wait_for(lambda: state(d) == "exited", 12, "exited")
+        assert "by us" in d.log()
+
+
+def test_crashing_worker_is_restarted_ever_more_slowly():
+    with Daemon() as d:
+        d.wait_up()
+        d.script("rxe0", "exit 12")
+        time.sleep(9)
+        d.script("rxe0")
+        starts = d.log().count("worker started")
+        # 1 + 2 + 4 s, a quarter less or more
+        assert 3 <= starts <= 5, d.log()
+        assert d.log().count("cannot use the RDMA stack") == starts
+        d.wait_up()
+
+
+def test_trouble_of_a_device_is_told_once():
+    with Daemon(start=False) as d:
+        d.script("rxe0", "trouble memlock limit is 64 KiB: set LimitMEMLOCK=")
+        d.start()
+        wait_for(lambda: d.log().count("memlock limit") >= 1)
+        time.sleep(1)
+        assert d.log().count("memlock limit") == 1
+        assert any(e["kind"] == "device" for e in d.events())
+        device = d.device()
+        assert "memlock" in device["reason"]
+
+
+def test_lying_worker_harms_no_counter_and_no_other():
+    with Daemon(PROBE + TWO_RAILS, devices=("rxe0", "rxe1"), start=False) as d:
+        d.script("rxe0", "rail rxe0 10.99.0.1 up")
+        d.script("rxe1", "rail rxe1 10.99.1.1 up")
+        d.start()
+        d.wait_up()
+        ratchet = Ratchet()
+        ratchet.look(d)
+        d.script("rxe0", "rail rxe0 10.99.0.1 up", "rows", "garbage")
+        watch(d, ratchet, 3)
+        d.wait_log("made no sense")
+        assert d.process.poll() is None
+        assert {r["rail"]: r for r in d.peers()}["rxe1"]["verdict"] == "ok"
+
+
+def test_two_devices_with_one_rail_name_are_told():
+    with Daemon(devices=("rxe0", "rxe1"), start=False) as d:
+        d.script("rxe1", "rail rxe0 10.99.1.1 up")
+        d.start()
+        d.wait_log("which another port has")
+
+
+def test_rail_down_is_one_event_and_no_loss_of_peers():
+    with Daemon() as d:
+        d.wait_up()
+        d.script("rxe0", "rail rxe0 10.99.0.1 down")
+        wait_for(lambda: d.metric("rdma_rail_up", rail="rxe0") == 0)
+        findings = d.json("/api/v1/findings")["findings"]
+        assert [f["cause"] for f in findings] == ["local_port"]
+        assert findings[0]["severity"] == "critical"
+        assert {r["cause"] for r in d.peers()} == {"local_port"}
+        assert [e["text"] for e in d.events("rail")][-1].startswith("down")
+
+
+def test_async_events_are_counted_over_workers():
+    with Daemon() as d:
+        d.wait_up()
+        d.script("rxe0", "async 3")
+        wait_for(lambda: d.events("async"))
+
+        def total():
+            return sum(v for (n, _), v in d.metrics().items() if n == "rdma_async_events_total")
+
+        wait_for(lambda: total() == 1)
+        d.script("rxe0")
+        os.kill(d.worker_pid(), signal.SIGKILL)
+        d.wait_up()
+        assert total() == 1
+
+
+def test_use_of_workers_is_summed_over_all_of_a_device():
+    with Daemon() as d:
+        d.wait_up()
+        assert wait_for(lambda: d.metric("rdma_worker_resident_memory_bytes", device="rxe0")) > 1e5
+        before = wait_for(lambda: d.metric("rdma_worker_cpu_seconds_total", device="rxe0"), 20)
+        os.kill(d.worker_pid(), signal.SIGKILL)
+        wait_for(lambda: state(d) == "backoff")
+        assert d.metric("rdma_worker_cpu_seconds_total", device="rxe0") >= before
+        assert d.metric("rdma_worker_resident_memory_bytes", device="rxe0") is None
+        d.wait_up()
+        assert d.metric("rdma_worker_cpu_seconds_total", device="rxe0") >= before
+
+
+@pytest.mark.parametrize("answer, causes", [("none", None), ("read", {"remote_host"})])
+def test_change_of_verdict_is_a_line_with_all_that_names_the_connection(answer, causes):
+    with Daemon() as d:
+        d.wait_up()
+        d.script("rxe0", f"answer {answer}")
+        wait_for(lambda: {r["verdict"] for r in d.peers()} == {"failing"}, what="failing")
+        if causes:
+            wait_for(lambda: {r["cause"] for r in d.peers()} == causes, what="cause")
+        d.wait_log("-> failing")
+        line = [l for l in d.log().splitlines() if "-> failing" in l and "peer=host2" in l][0]
+        for part in ("device=rxe0", "rail=rxe0", "local_gid=::ffff:10.99.0.1", "remote_gid=::1",
+                     "qpn=0x", "remote_qpn=0x0001", "udp_source_port=49", "last_error=[",
+                     "reason=["):
+            assert part in line, line
+        assert {e["peer"] for e in d.events("verdict")} == {"host2", "host3"}
+        d.script("rxe0", "answer all")
+        wait_for(lambda: {r["verdict"] for r in d.peers()} == {"ok"}, what="ok")
+
+
+def test_duplicate_host_is_a_finding():
+    with Daemon() as d:
+        d.wait_up()
+        d.script("rxe0", "duplicate host2")
+        wait_for(lambda: any("host2" in f["text"] and f["cause"] == "configuration"
+                             for f in d.json("/api/v1/findings")["findings"]), what="finding")
