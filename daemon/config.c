@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/hash.h"
 #include "core/names.h"
 #include "daemon/config_keys.h"
@@ -234,6 +235,16 @@ bool config_op_built(enum op op)
 		return false;
 	}
 	return false;
+}
+
+uint64_t config_shortest_interval_ns(const struct config *c)
+{
+	uint64_t shortest = UINT64_MAX;
+
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		if (config_op_built(op) && c->op[op].interval_ns && c->op[op].interval_ns < shortest)
+			shortest = c->op[op].interval_ns;
+	return shortest == UINT64_MAX ? NSEC_PER_SEC : shortest;
 }
 
 bool config_device_excluded(const struct config *c, const char *device)

@@ -54,6 +54,12 @@ static bool read_event(struct ibv_context *ctx, struct seen *ret)
 	return true;
 }
 
+static void poke_counters(const struct control *c)
+{
+	if (c->p.poke_counters)
+		c->p.poke_counters(c->p.poke_arg);
+}
+
 static void own_event(struct control *c, const struct seen *e)
 {
 	switch (e->type) {
@@ -63,11 +69,13 @@ static void own_event(struct control *c, const struct seen *e)
 	case IBV_EVENT_PORT_ACTIVE:
 	case IBV_EVENT_PORT_ERR:
 		rails_rescan_soon(c, 0);
+		poke_counters(c);
 		break;
 	case IBV_EVENT_GID_CHANGE:
 	case IBV_EVENT_LID_CHANGE:
 	case IBV_EVENT_PKEY_CHANGE:
 		rails_rescan_soon(c, GID_SETTLE_NS);
+		poke_counters(c);
 		break;
 	case IBV_EVENT_CQ_ERR:
 	case IBV_EVENT_QP_FATAL:

@@ -102,6 +102,12 @@ static int start_rail(struct worker *w)
 	return -pthread_create(&w->rail_thread, NULL, rail_thread, w->rail);
 }
 
+static void poke_counters(void *arg)
+{
+	if (arg)
+		counter_loop_poke(arg);
+}
+
 static int run_control(struct worker *w)
 {
 	struct control_params p = {
@@ -112,6 +118,8 @@ static int run_control(struct worker *w)
 		.now_ns = clock_now_ns,
 		.wall_ns = clock_wall_ns,
 		.random = random64,
+		.poke_counters = poke_counters,
+		.poke_arg = w->counters,
 	};
 	struct control *c = control_new(&p, &w->cfg);
 	struct rail_cmd stop = { .type = RAIL_STOP };
