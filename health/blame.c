@@ -78,14 +78,21 @@ static bool rail_misconfigured(const struct snapshot *s, const struct snap_rail 
 	return !r->fact.address[0] || (p && p->link_layer == LINK_LAYER_UNKNOWN);
 }
 
-struct blame blame_rail(struct snapshot *s, const struct snap_rail *r)
+struct blame blame_rail(const struct evidence *e, size_t rail, struct snapshot *s)
 {
+	const struct snap_rail *r = &s->rails[rail];
+	const char *trouble = evidence_trouble(e, rail);
 	struct blame b = {VERDICT_FAILING, CAUSE_LOCAL_PORT, ""};
 
 	if (!r->present) {
 		b.cause = CAUSE_LOCAL_NIC;
 		b.reason = snapshot_printf(s, "rail %s is gone: no RDMA device here carries it now",
 					   r->name);
+		return b;
+	}
+	if (trouble) {
+		b.cause = CAUSE_LOCAL_HOST;
+		b.reason = snapshot_printf(s, "%s is not probed: %s", r->fact.device, trouble);
 		return b;
 	}
 	if (rail_misconfigured(s, r)) {
@@ -116,7 +123,7 @@ static struct blame blame_own_side(const struct evidence *e, size_t i, struct sn
 	if (e->device[i] != NOT_FOUND && s->devices[e->device[i]].worker_state != WORKER_UP)
 		return blame_worker(s, &s->devices[e->device[i]]);
 	if (e->rail[i] != NOT_FOUND)
-		b = blame_rail(s, &s->rails[e->rail[i]]);
+		b = blame_rail(e, e->rail[i], s);
 	else
 		b.cause = CAUSE_LOCAL_NIC;
 	b.verdict = VERDICT_UNKNOWN;
@@ -151,24 +158,28 @@ static const char *error_words(const struct snap_session *session, struct snapsh
 
 /* --- the peer is reached --- */
 
-/* wire_reject_text() of the peer's answer, as control puts it into the session's error. */
-#define TEXT_NOT_LISTED "peer does not list this address"
-#define TEXT_LEAVING "peer is stopping"
-
 static struct blame blame_rejected(const struct snap_session *session, const char *since,
 				   struct snapshot *s)
 {
 	struct blame b = {VERDICT_FAILING, CAUSE_REMOTE_HOST, ""};
 
-	if (!strcmp(session->error.text, TEXT_NOT_LISTED)) {
+	if (!strcmp(session->error.text, SAID_NOT_LISTED)) {
 		b.cause = CAUSE_CONFIGURATION;
 		b.reason = snapshot_printf(s,
 					   "%s refuses us since %s: its list has no peer with the "
 					   "address of rail %s; both hosts need the same list, or "
 					   "[peers] accept = any there",
 					   session->peer, since, session->rail);
-	} else if (!strcmp(session->error.text, TEXT_LEAVING)) {
-		b.reason = snapshot_printf(s, "rdma-pingmeshd on %s is being stopped since %s",
+	} else if (!strcmp(session->error.text, SAID_LEAVING) ||
+		   !strcmp(session->error.text, SAID_GOODBYE)) {
+		b.reason = snapshot_printf(s,
+					   "rdma-pingmeshd on %s said goodbye: it was stopped on "
+					   "purpose (since %s)",
+					   session->peer, since);
+	} else if (!strcmp(session->error.text, SAID_NO_RESOURCES)) {
+		b.reason = snapshot_printf(s,
+					   "%s has no resources for a connection since %s: look at "
+					   "memlock and QPs there",
 					   session->peer, since);
 	} else {
 		b.reason = snapshot_printf(
@@ -211,13 +222,6 @@ static struct blame blame_refused(const struct snap_session *session, uint64_t s
 			"really %s",
 			session->peer, since, error_words(session, s), session->peer);
 		return b;
-	case CONNECT_WRONG_DEVICE:
-		b.reason = snapshot_printf(s,
-					   "%s (%s) is not routed over rail %s%s: check routes and "
-					   "the rail of this address in the peer list",
-					   session->peer, session->address, session->rail,
-					   error_words(session, s));
-		return b;
 	}
 	return blame_rejected(session, since, s);
 }
@@ -238,7 +242,7 @@ static struct blame blame_partly(const struct evidence *e, size_t i, struct snap
 	char since[WHEN_LEN];
 
 	when_text(evidence_missing_since(e->in[i].memory), since);
-	if (evidence_refused(session))
+	if (evidence_refused(e, i))
 		return blame_refused(session, evidence_missing_since(e->in[i].memory), s);
 	if (only_missing(e, i, OP_SEND)) {
 		b.cause = CAUSE_REMOTE_HOST;
@@ -410,19 +414,31 @@ static struct blame blame_recovering(const struct evidence *e, size_t i, struct 
 	return b;
 }
 
-static struct blame blame_no_resources(const struct evidence *e, size_t i, struct snapshot *s)
+static struct blame blame_unable(const struct evidence *e, size_t i, struct snapshot *s)
 {
 	const struct snap_session *session = &s->sessions[i];
+	struct blame b = {VERDICT_FAILING, CAUSE_LOCAL_HOST, ""};
 	char since[WHEN_LEN];
 
-	return (struct blame){
-		VERDICT_FAILING, CAUSE_LOCAL_HOST,
-		snapshot_printf(
+	when_text(evidence_missing_since(e->in[i].memory), since);
+	if (session->error.connect_failure == CONNECT_WRONG_DEVICE) {
+		b.cause = CAUSE_CONFIGURATION;
+		b.reason = snapshot_printf(
 			s,
-			"this host has no resources for a connection to %s since %s%s: look "
-			"at LimitMEMLOCK of the service and at the QPs of %s",
-			session->peer, when_text(evidence_missing_since(e->in[i].memory), since),
-			error_words(session, s), session->device)};
+			"%s (%s) is not reached over rail %s as it should since "
+			"%s%s: check routes, GID types, and the rail of this address "
+			"in the peer list",
+			session->peer, session->address, session->rail, since,
+			error_words(session, s));
+	} else {
+		b.reason = snapshot_printf(
+			s,
+			"this host has no resources for a connection to %s since "
+			"%s%s: look at LimitMEMLOCK of the service and at the QPs "
+			"of %s",
+			session->peer, since, error_words(session, s), session->device);
+	}
+	return b;
 }
 
 static struct blame blame_trouble(const struct evidence *e, size_t i, struct snapshot *s)
@@ -439,7 +455,7 @@ static struct blame blame_trouble(const struct evidence *e, size_t i, struct sna
 	case VOICE_UNMEASURED:
 		break;
 	}
-	return blame_no_resources(e, i, s);
+	return blame_unable(e, i, s);
 }
 
 static const char *waiting_words(const struct evidence *e, size_t i, struct snapshot *s)

@@ -12,7 +12,7 @@ struct blame {
 
 struct blame blame_session(const struct evidence *e, size_t i, struct snapshot *s);
 /* Why a rail that is not up is not up. */
-struct blame blame_rail(struct snapshot *s, const struct snap_rail *r);
+struct blame blame_rail(const struct evidence *e, size_t rail, struct snapshot *s);
 /* Why the worker of a device measures nothing; cause is none while that is as it should be. */
 struct blame blame_worker(struct snapshot *s, const struct snap_device *d);
 /* Why every peer of a rail is silent (evidence_rail_dead). */

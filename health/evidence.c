@@ -39,17 +39,59 @@ bool evidence_side_ok(const struct evidence *e, size_t i)
 	       s->rails[e->rail[i]].present && s->rails[e->rail[i]].up;
 }
 
-bool evidence_refused(const struct snap_session *s)
+static bool said(const struct snap_session *s, const char *text)
 {
+	return !strcmp(s->error.text, text);
+}
+
+static bool error_counts(const struct evidence *e, const struct snap_session *s)
+{
+	return s->state != SESSION_UP && s->error.wall_ns &&
+	       s->error.wall_ns + ERROR_FRESH_NS >= e->s->wall_ns;
+}
+
+bool evidence_refused(const struct evidence *e, size_t i)
+{
+	const struct snap_session *s = &e->s->sessions[i];
+
+	if (!error_counts(e, s))
+		return false;
 	switch (s->error.connect_failure) {
+	case -1:
+		return said(s, SAID_GOODBYE);
 	case CONNECT_REJECTED:
 	case CONNECT_STALE:
-	case CONNECT_WRONG_DEVICE:
 	case CONNECT_HELLO:
 	case CONNECT_VERSION:
-		return s->state != SESSION_UP && s->error.wall_ns;
+		return true;
+	case CONNECT_NO_RESOURCES:
+		return said(s, SAID_NO_RESOURCES);
 	}
 	return false;
+}
+
+bool evidence_unable(const struct evidence *e, size_t i)
+{
+	const struct snap_session *s = &e->s->sessions[i];
+
+	if (!error_counts(e, s))
+		return false;
+	return s->error.connect_failure == CONNECT_WRONG_DEVICE ||
+	       (s->error.connect_failure == CONNECT_NO_RESOURCES && !said(s, SAID_NO_RESOURCES));
+}
+
+const char *evidence_trouble(const struct evidence *e, size_t rail)
+{
+	const struct snap_rail *r = &e->s->rails[rail];
+
+	for (size_t i = 0; i < e->s->n_devices; i++) {
+		const char *trouble = e->devices[i].trouble;
+
+		if (!strcmp(e->s->devices[i].name, r->fact.device))
+			return trouble && trouble[0] && !strcmp(trouble, r->fact.reason) ? trouble
+											 : NULL;
+	}
+	return NULL;
 }
 
 bool evidence_missing(const struct judge_memory *m, enum op op)
@@ -96,7 +138,6 @@ bool evidence_acked(const struct evidence *e, size_t i)
 
 static enum voice voice_of(const struct evidence *e, size_t i)
 {
-	const struct snap_session *s = &e->s->sessions[i];
 	bool any_missing = false, any_answers = false;
 
 	if (!evidence_side_ok(e, i) || e->in[i].books_verdict == VERDICT_UNKNOWN)
@@ -107,9 +148,9 @@ static enum voice voice_of(const struct evidence *e, size_t i)
 	}
 	if (!any_missing)
 		return VOICE_FINE;
-	if (s->state != SESSION_UP && s->error.connect_failure == CONNECT_NO_RESOURCES)
+	if (evidence_unable(e, i))
 		return VOICE_UNMEASURED;
-	if (any_answers || evidence_acked(e, i) || evidence_refused(s))
+	if (any_answers || evidence_acked(e, i) || evidence_refused(e, i))
 		return VOICE_PARTLY;
 	return VOICE_SILENT;
 }
@@ -191,7 +232,7 @@ bool evidence_gather(struct evidence *e, struct snapshot *s, const struct judge_
 {
 	size_t n = s->n_sessions;
 
-	*e = (struct evidence){.s = s, .in = in->sessions};
+	*e = (struct evidence){.s = s, .in = in->sessions, .devices = in->devices};
 	if (!evidence_alloc(e, s))
 		return false;
 	for (size_t i = 0; i < n; i++) {

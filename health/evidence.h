@@ -11,6 +11,14 @@ enum voice {
 };
 
 #define NOT_FOUND SIZE_MAX
+#define ERROR_FRESH_NS 60000000000ULL /* attempts are at most 10 s apart: older ones are history   \
+				       */
+
+/* What a peer said, as the worker's control thread puts it into a session's error. */
+#define SAID_NOT_LISTED "peer does not list this address"
+#define SAID_LEAVING "peer is stopping"
+#define SAID_NO_RESOURCES "peer has no resources left"
+#define SAID_GOODBYE "peer said goodbye"
 #define PEERS_TO_JUDGE 3 /* fewer peers than this prove nothing about what they share */
 
 /* Peers, not sessions: how many are reached and how many are silent. */
@@ -21,6 +29,7 @@ struct tally {
 struct evidence {
 	const struct snapshot *s;
 	const struct judge_session *in;
+	const struct judge_device *devices;
 	enum voice *voice; /* per session */
 	size_t *rail;	   /* per session: index of its rail in the snapshot, or NOT_FOUND */
 	size_t *device;
@@ -34,8 +43,12 @@ bool evidence_gather(struct evidence *e, struct snapshot *s, const struct judge_
 
 /* The session's own side can measure: rail up, worker up, not disabled. */
 bool evidence_side_ok(const struct evidence *e, size_t i);
-/* What a failed connection attempt says: the peer is there and refuses. */
-bool evidence_refused(const struct snap_session *s);
+/* The session is not up, and its last error says that the peer is there and does not want us. */
+bool evidence_refused(const struct evidence *e, size_t i);
+/* The same, and we are the ones who cannot. */
+bool evidence_unable(const struct evidence *e, size_t i);
+/* Why the rail is not up, when that is a trouble of its whole device; NULL: it is not. */
+const char *evidence_trouble(const struct evidence *e, size_t rail);
 bool evidence_missing(const struct judge_memory *m, enum op op);
 /* When the first operation that misses now began to; 0: none misses. */
 uint64_t evidence_missing_since(const struct judge_memory *m);

@@ -54,12 +54,10 @@ static void note_misses(struct judge_memory *m, const struct snap_session *s, ui
 static void remember(struct judge_memory *m, const struct blame *b, bool recovering,
 		     uint64_t wall_ns)
 {
-	m->previous = m->verdict;
-	m->changed = !m->judged || m->verdict != b->verdict;
-	if (m->changed)
+	m->previous = m->judged ? m->verdict : VERDICT_UNKNOWN;
+	m->changed = m->previous != b->verdict;
+	if (m->changed || !m->judged)
 		m->since_wall_ns = wall_ns;
-	if (!m->judged)
-		m->previous = VERDICT_UNKNOWN;
 	m->judged = true;
 	m->verdict = b->verdict;
 	if (b->verdict == VERDICT_OK) {
@@ -88,7 +86,7 @@ static void judge_one(const struct evidence *e, size_t i, struct snapshot *s)
 
 struct rail_count {
 	unsigned n, down;
-	const struct snap_rail *first_down;
+	size_t first_down;
 	size_t dead; /* index of a rail whose peers are all silent */
 };
 
@@ -107,7 +105,7 @@ static struct rail_count count_rails(const struct evidence *e, const char *devic
 		if (r->up)
 			continue;
 		if (!c.down++)
-			c.first_down = r;
+			c.first_down = i;
 	}
 	return c;
 }
@@ -123,7 +121,7 @@ static struct blame judge_device(const struct evidence *e, const struct snap_dev
 	if (trouble && trouble[0])
 		return (struct blame){VERDICT_UNKNOWN, CAUSE_LOCAL_HOST, snapshot_str(s, trouble)};
 	if (rails.down) {
-		b = blame_rail(s, rails.first_down);
+		b = blame_rail(e, rails.first_down, s);
 		if (rails.down < rails.n)
 			b.verdict = VERDICT_DEGRADED;
 		return b;

@@ -105,14 +105,15 @@ static bool worker_explains(const struct snapshot *s, const struct snap_rail *r)
 	return false;
 }
 
-static void find_rail(struct findings *f, const struct snap_rail *r)
+static void find_rail(const struct evidence *e, struct findings *f, size_t rail)
 {
+	const struct snap_rail *r = &e->s->rails[rail];
 	struct blame b;
 	const char *id;
 
-	if ((r->present && r->up) || worker_explains(f->s, r))
+	if ((r->present && r->up) || worker_explains(f->s, r) || evidence_trouble(e, rail))
 		return;
-	b = blame_rail(f->s, r);
+	b = blame_rail(e, rail, f->s);
 	if (b.cause == CAUSE_LOCAL_PORT)
 		id = snapshot_printf(f->s, "port:%s/%u", r->fact.device, r->fact.port);
 	else
@@ -224,7 +225,7 @@ void judge_findings(const struct evidence *e, const struct judge_input *in, stru
 	const struct snapshot *s = e->s;
 
 	for (size_t i = 0; i < s->n_rails; i++) {
-		find_rail(f, &s->rails[i]);
+		find_rail(e, f, i);
 		find_dead_rail(e, f, i);
 	}
 	find_missing_rails(f);

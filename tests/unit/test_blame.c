@@ -1,5 +1,8 @@
 #include "judge_world.h"
 
+#include "health/evidence.h"
+#include "probes/wire.h"
+
 /* n peers host2, host3 ... on rail rxe0. */
 static void one_rail(struct world *w, unsigned n)
 {
@@ -154,7 +157,7 @@ static void test_unlisted_address_is_configuration(void **state)
 
 	(void)state;
 	one_rail(&w, 2);
-	fail_connect(&w, 0, CONNECT_REJECTED, "peer does not list this address");
+	fail_connect(&w, 0, CONNECT_REJECTED, wire_reject_text(WIRE_REJECT_NOT_LISTED));
 	look(&w);
 	assert_session(&w, 0, VERDICT_FAILING, CAUSE_CONFIGURATION, "same list");
 	world_free(&w);
@@ -166,9 +169,47 @@ static void test_peer_that_stops_on_purpose_is_said_to(void **state)
 
 	(void)state;
 	one_rail(&w, 2);
-	fail_connect(&w, 0, CONNECT_REJECTED, "peer is stopping");
+	fail_connect(&w, 0, CONNECT_REJECTED, wire_reject_text(WIRE_REJECT_LEAVING));
 	look(&w);
-	assert_session(&w, 0, VERDICT_FAILING, CAUSE_REMOTE_HOST, "being stopped");
+	assert_session(&w, 0, VERDICT_FAILING, CAUSE_REMOTE_HOST, "stopped on");
+	world_free(&w);
+}
+
+static void test_goodbye_is_no_silence(void **state)
+{
+	struct world w;
+
+	(void)state;
+	one_rail(&w, 1);
+	fail_connect(&w, 0, CONNECT_OTHER, SAID_GOODBYE);
+	w.sessions[0].error.connect_failure = -1;
+	look(&w);
+	assert_session(&w, 0, VERDICT_FAILING, CAUSE_REMOTE_HOST, "said goodbye");
+	world_free(&w);
+}
+
+static void test_peer_without_resources_is_the_remote_host(void **state)
+{
+	struct world w;
+
+	(void)state;
+	one_rail(&w, 1);
+	fail_connect(&w, 0, CONNECT_NO_RESOURCES, wire_reject_text(WIRE_REJECT_NO_RESOURCES));
+	look(&w);
+	assert_session(&w, 0, VERDICT_FAILING, CAUSE_REMOTE_HOST, "look at memlock and QPs there");
+	world_free(&w);
+}
+
+static void test_old_refusal_is_history(void **state)
+{
+	struct world w;
+
+	(void)state;
+	one_rail(&w, 1);
+	fail_connect(&w, 0, CONNECT_REJECTED, "connection refused");
+	w.wall += 2 * ERROR_FRESH_NS;
+	look(&w);
+	assert_session(&w, 0, VERDICT_FAILING, CAUSE_INCONCLUSIVE, "is silent");
 	world_free(&w);
 }
 
@@ -459,6 +500,9 @@ int main(void)
 		cmocka_unit_test(test_refused_connection_asks_for_the_daemon),
 		cmocka_unit_test(test_unlisted_address_is_configuration),
 		cmocka_unit_test(test_peer_that_stops_on_purpose_is_said_to),
+		cmocka_unit_test(test_goodbye_is_no_silence),
+		cmocka_unit_test(test_peer_without_resources_is_the_remote_host),
+		cmocka_unit_test(test_old_refusal_is_history),
 		cmocka_unit_test(test_wrong_version_hello_or_route_is_configuration),
 		cmocka_unit_test(test_own_lack_of_resources_is_the_local_host),
 		cmocka_unit_test(test_error_of_a_session_that_is_up_again_is_not_held_against_it),

@@ -239,6 +239,23 @@ static void test_device_that_cannot_be_probed_says_why(void **state)
 	world_free(&w);
 }
 
+static void test_rail_down_for_the_devices_trouble_is_one_finding(void **state)
+{
+	struct world w;
+
+	(void)state;
+	three_hosts(&w);
+	w.in_devices[0].trouble = "cannot register memory: raise LimitMEMLOCK";
+	w.rails[0].up = false;
+	snprintf(w.rails[0].fact.reason, FACT_TEXT, "%s", w.in_devices[0].trouble);
+	look(&w);
+	assert_int_equal(w.s->n_findings, 1);
+	assert_finding(&w, "device:rxe0", CAUSE_LOCAL_HOST, false, "LimitMEMLOCK");
+	assert_host(&w, VERDICT_UNKNOWN, CAUSE_LOCAL_HOST, "LimitMEMLOCK");
+	assert_int_equal(w.s->sessions[0].cause, CAUSE_LOCAL_HOST);
+	world_free(&w);
+}
+
 static void test_missing_rails_are_counted(void **state)
 {
 	struct world w;
@@ -373,6 +390,19 @@ static void test_since_and_change_follow_the_verdict(void **state)
 	world_free(&w);
 }
 
+static void test_unknown_at_first_is_no_change(void **state)
+{
+	struct world w;
+
+	(void)state;
+	three_hosts(&w);
+	w.in[0].books_verdict = VERDICT_UNKNOWN;
+	look(&w);
+	assert_false(w.memory[0].changed);
+	assert_int_equal(w.s->sessions[0].verdict_since_wall_ns, T0 + SEC);
+	world_free(&w);
+}
+
 static void test_connection_errors_out_of_range_are_harmless(void **state)
 {
 	struct world w;
@@ -403,6 +433,7 @@ int main(void)
 		cmocka_unit_test(test_starting_worker_is_no_finding),
 		cmocka_unit_test(test_vanished_device_is_a_rail_that_is_gone),
 		cmocka_unit_test(test_device_that_cannot_be_probed_says_why),
+		cmocka_unit_test(test_rail_down_for_the_devices_trouble_is_one_finding),
 		cmocka_unit_test(test_missing_rails_are_counted),
 		cmocka_unit_test(test_rail_with_all_peers_silent_is_one_local_finding),
 		cmocka_unit_test(test_flaws_of_our_data_do_not_degrade_the_host),
@@ -411,6 +442,7 @@ int main(void)
 		cmocka_unit_test(test_reason_counts_the_other_findings),
 		cmocka_unit_test(test_local_cause_speaks_for_the_host_before_a_remote_one),
 		cmocka_unit_test(test_since_and_change_follow_the_verdict),
+		cmocka_unit_test(test_unknown_at_first_is_no_change),
 		cmocka_unit_test(test_connection_errors_out_of_range_are_harmless),
 	};
 
