@@ -16,6 +16,7 @@
 #define LISTENERS_MAX 16
 #define BACKLOG 512
 #define BATCH 32 /* clients taken before other work has its turn */
+#define SEND_BUFFER 131072 /* bytes that the kernel holds for a client, which doubles it */
 #define RETRY_NS (1 * NSEC_PER_SEC)
 #define PAUSE_NS (100 * NSEC_PER_MSEC)
 #define ADDRESS_TEXT 80
@@ -107,13 +108,15 @@ static void explain(const union address *a, int error, char *err, size_t errlen)
 static int open_socket(const union address *a, socklen_t len, bool only6)
 {
 	int fd = socket(a->sa.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	int on = 1, v6only = only6, r = 0;
+	int on = 1, v6only = only6, buffer = SEND_BUFFER, r = 0;
 
 	if (fd < 0)
 		return -errno;
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
 	    (a->sa.sa_family == AF_INET6 &&
 	     setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &v6only, sizeof(v6only)) < 0) ||
+	    /* Accepted sockets inherit it; without it a client that never reads gets megabytes. */
+	    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof(buffer)) < 0 ||
 	    bind(fd, &a->sa, len) < 0 || listen(fd, BACKLOG) < 0)
 		r = -errno;
 	if (r < 0) {
