@@ -23,7 +23,6 @@ static void print_up(const char *what, const json_t *counts)
 static void print_status(const json_t *status)
 {
 	struct strbuf line = {0};
-	const char *reason = value_text(status, "reason", "");
 	char buf[TEXT_SHORT];
 	double uptime = 0;
 
@@ -35,8 +34,6 @@ static void print_status(const json_t *status)
 	strbuf_printf(&line, ", rdma-pingmeshd %s, up %s", value_text(status, "version", "?"),
 		      text_duration(uptime, buf));
 	command_print_line(line.data ? line.data : "");
-	if (reason[0])
-		command_print_line(reason);
 	print_up("sessions", value_object(status, "sessions"));
 	print_up(", rails", value_object(status, "rails"));
 	putchar('\n');
@@ -57,17 +54,22 @@ static void print_finding(const json_t *finding)
 	strbuf_free(&line);
 }
 
-/* What is wrong, each with its subject; without them the status still stands. */
-static void print_findings(const struct cli_options *o)
+/* What is wrong, each with its subject. Without findings the host's reason has to do. */
+static void print_findings(const struct cli_options *o, const char *reason)
 {
 	struct answer a;
 	json_t *finding;
 	size_t i;
+	bool got = command_fetch(o, "/api/v1/findings", &a);
 
-	if (!command_fetch(o, "/api/v1/findings", &a))
+	if (!got || !json_array_size(value_array(a.json, "findings"))) {
+		if (reason[0])
+			command_print_line(reason);
+		if (got)
+			answer_free(&a);
 		return;
-	if (json_array_size(value_array(a.json, "findings")))
-		putchar('\n');
+	}
+	putchar('\n');
 	json_array_foreach(value_array(a.json, "findings"), i, finding) print_finding(finding);
 	answer_free(&a);
 }
@@ -90,7 +92,7 @@ enum cli_exit command_status(const struct cli_options *o)
 		return result;
 	}
 	print_status(a.json);
+	print_findings(o, value_text(a.json, "reason", ""));
 	answer_free(&a);
-	print_findings(o);
 	return result;
 }

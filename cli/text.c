@@ -92,7 +92,7 @@ const char *text_date(double unix_time, char buf[TEXT_SHORT])
 	if (!(unix_time > 0) || unix_time > 1e11)
 		return "-";
 	t = (time_t)unix_time;
-	if (!localtime_r(&t, &tm) || !strftime(buf, TEXT_SHORT, "%Y-%m-%d %H:%M:%S", &tm))
+	if (!gmtime_r(&t, &tm) || !strftime(buf, TEXT_SHORT, "%Y-%m-%d %H:%M:%SZ", &tm))
 		return "-";
 	return buf;
 }

@@ -16,7 +16,7 @@ size_t text_width(const char *text);
 const char *text_latency(double seconds, char buf[TEXT_SHORT]);
 /* "12s", "5m12s", "3h05m", "12d03h"; "0s" when negative. */
 const char *text_duration(double seconds, char buf[TEXT_SHORT]);
-/* "2026-11-29 13:58:03"; "-" when it is no date. */
+/* "2026-11-29 13:58:03Z", UTC as in the daemon's own words; "-" when it is no date. */
 const char *text_date(double unix_time, char buf[TEXT_SHORT]);
 /* "100 Gb/s" from bytes per second. */
 const char *text_rate(uint64_t bytes_per_second, char buf[TEXT_SHORT]);

@@ -110,23 +110,31 @@ uint64_t evidence_missing_since(const struct judge_memory *m)
 	return first;
 }
 
-static uint64_t last_began_to_miss(const struct judge_memory *m)
+/* From when on a success of another operation shows that the peer is reached although this one
+ * misses. The first attempt that was lost came an interval after the last success, so what cut
+ * it off was there before that attempt could have been answered. */
+static uint64_t cut_off_by(const struct op_books *b, uint64_t missing_since_wall_ns)
 {
-	uint64_t last = 0;
+	uint64_t lost = b->last_success_wall_ns + b->interval_ns + ANSWER_TIME_NS;
 
-	for (unsigned op = 0; op < OP_COUNT; op++)
-		if (m->missing_since_wall_ns[op] > last)
-			last = m->missing_since_wall_ns[op];
-	return last;
+	if (!b->last_success_wall_ns || lost > missing_since_wall_ns)
+		return missing_since_wall_ns;
+	return lost;
 }
 
 bool evidence_answers(const struct evidence *e, size_t i, enum op op)
 {
-	const struct op_books *b = &e->s->sessions[i].op[op];
+	const struct op_books *b = e->s->sessions[i].op;
 	const struct judge_memory *m = e->in[i].memory;
 
-	return b->interval_ns && !evidence_missing(m, op) &&
-	       b->last_success_wall_ns > last_began_to_miss(m);
+	if (!b[op].interval_ns || evidence_missing(m, op))
+		return false;
+	for (unsigned other = 0; other < OP_COUNT; other++)
+		if (evidence_missing(m, (enum op)other) &&
+		    b[op].last_success_wall_ns <=
+			    cut_off_by(&b[other], m->missing_since_wall_ns[other]))
+			return false;
+	return true;
 }
 
 bool evidence_acked(const struct evidence *e, size_t i)

@@ -11,8 +11,11 @@ enum voice {
 };
 
 #define NOT_FOUND SIZE_MAX
-#define ERROR_FRESH_NS 60000000000ULL /* attempts are at most 10 s apart: older ones are history   \
-				       */
+#define ERROR_FRESH_NS                                                                             \
+	60000000000ULL /* attempts are at most 10 s apart: older ones are history                  \
+			*/
+
+#define ANSWER_TIME_NS 500000000ULL /* a round trip is shorter; the usual deadline */
 
 /* What a peer said, as the worker's control thread puts it into a session's error. */
 #define SAID_NOT_LISTED "peer does not list this address"
@@ -52,7 +55,7 @@ const char *evidence_trouble(const struct evidence *e, size_t rail);
 bool evidence_missing(const struct judge_memory *m, enum op op);
 /* When the first operation that misses now began to; 0: none misses. */
 uint64_t evidence_missing_since(const struct judge_memory *m);
-/* The operation succeeded after others began to miss (success before proves nothing). */
+/* The operation succeeded after those that miss were cut off (before, it proves nothing). */
 bool evidence_answers(const struct evidence *e, size_t i, enum op op);
 /* The peer's NIC acknowledges SENDs whose echo is missing. */
 bool evidence_acked(const struct evidence *e, size_t i);

@@ -159,11 +159,13 @@ class CommandTest(unittest.TestCase):
         self.assertIn("warning peer:host2 remote_host since 2026-", done.stdout)
 
     def test_status_stands_without_findings(self):
-        self.answer("status", status("ok"))
-        self.answer("findings", (500, b"oops"))
-        done = self.run_command("status")
-        self.assertEqual(done.returncode, 0)
-        self.assertIn("host1: ok", done.stdout)
+        self.answer("status", status("unknown", reason="nothing is measured yet"))
+        for findings in ((500, b"oops"), envelope(findings=[]), envelope(findings=7)):
+            self.answer("findings", findings)
+            done = self.run_command("status")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("host1: unknown", done.stdout)
+            self.assertIn("nothing is measured yet", done.stdout)
 
     def test_peers_are_a_table_with_reasons_below(self):
         self.answer("peers", envelope(peers=[

@@ -90,6 +90,38 @@ static void test_frozen_host_with_live_nic_is_the_remote_host(void **state)
 	world_free(&w);
 }
 
+static void test_read_well_after_the_last_echo_is_proof_at_the_first_look(void **state)
+{
+	struct world w;
+
+	(void)state;
+	one_rail(&w, 2);
+	answer(&w, 0, OP_SEND);
+	look(&w);
+	w.wall += 2 * SEC; /* interval 1 s, and half a second for the answer */
+	answer(&w, 0, OP_READ);
+	miss(&w, 0, OP_SEND);
+	miss(&w, 0, OP_SEND);
+	look(&w);
+	assert_session(&w, 0, VERDICT_FAILING, CAUSE_REMOTE_HOST, "its NIC still does READs");
+	world_free(&w);
+}
+
+static void test_read_within_the_interval_of_the_last_echo_proves_nothing(void **state)
+{
+	struct world w;
+
+	(void)state;
+	one_rail(&w, 2);
+	answer(&w, 0, OP_SEND);
+	w.wall += SEC; /* both may have been cut off right after this READ */
+	answer(&w, 0, OP_READ);
+	miss(&w, 0, OP_SEND);
+	look(&w);
+	assert_session(&w, 0, VERDICT_DEGRADED, CAUSE_INCONCLUSIVE, "host2");
+	world_free(&w);
+}
+
 static void test_read_from_before_the_trouble_proves_nothing(void **state)
 {
 	struct world w;
@@ -494,6 +526,8 @@ int main(void)
 		cmocka_unit_test(test_healthy_session_has_no_cause_and_no_words),
 		cmocka_unit_test(test_unmeasured_session_says_what_it_waits_for),
 		cmocka_unit_test(test_frozen_host_with_live_nic_is_the_remote_host),
+		cmocka_unit_test(test_read_well_after_the_last_echo_is_proof_at_the_first_look),
+		cmocka_unit_test(test_read_within_the_interval_of_the_last_echo_proves_nothing),
 		cmocka_unit_test(test_read_from_before_the_trouble_proves_nothing),
 		cmocka_unit_test(test_acknowledged_sends_without_echo_are_the_remote_host),
 		cmocka_unit_test(test_failing_reads_with_good_echoes_are_the_remote_nic),

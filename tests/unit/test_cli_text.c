@@ -92,7 +92,7 @@ static void test_absurd_dates_are_a_dash(void **state)
 	assert_string_equal(text_date(0, buf), "-");
 	assert_string_equal(text_date(-1, buf), "-");
 	assert_string_equal(text_date(1e300, buf), "-");
-	assert_int_equal(strlen(text_date(1796000000.5, buf)), strlen("2026-11-30 00:53:20"));
+	assert_string_equal(text_date(1796000000.5, buf), "2026-11-30 00:53:20Z");
 }
 
 static void test_rate_is_in_bits(void **state)
