@@ -331,6 +331,30 @@ static struct blame blame_one_rail(const struct evidence *e, size_t i, unsigned 
 	return b;
 }
 
+/* Our rail reaches the peer otherwise: in another class, or at another of its NICs. */
+static struct blame blame_by_contrast(const struct evidence *e, size_t i, const char *head,
+				      struct snapshot *s)
+{
+	const struct snap_session *session = &s->sessions[i];
+	const struct snap_session *other = &s->sessions[evidence_same_rail(e, i)];
+	struct blame b = {VERDICT_FAILING, CAUSE_REMOTE_NIC, ""};
+
+	if (!strcmp(other->address, session->address)) {
+		b.cause = CAUSE_PATH;
+		b.reason = snapshot_printf(s,
+					   "%s in class %s; class %s between the same two NICs is "
+					   "fine: what the switches do with that class (QoS, PFC)",
+					   head, session->class_name, other->class_name);
+	} else {
+		b.reason =
+			snapshot_printf(s,
+					"%s at %s; its address %s answers over the same rail: its "
+					"NIC %s, that NIC's cable or switch port",
+					head, session->address, other->address, session->address);
+	}
+	return b;
+}
+
 static struct blame blame_silent(const struct evidence *e, size_t i, struct snapshot *s)
 {
 	const struct snap_session *session = &s->sessions[i];
@@ -345,6 +369,8 @@ static struct blame blame_silent(const struct evidence *e, size_t i, struct snap
 			       session->rail, since, error_words(session, s));
 	if (blame_place(e, i, false, since, s, &b) || blame_place(e, i, true, since, s, &b))
 		return b;
+	if (evidence_same_rail(e, i) != NOT_FOUND)
+		return blame_by_contrast(e, i, head, s);
 	if (evidence_other_way(e, i, false) != NOT_FOUND)
 		return blame_one_rail(e, i, others, head, s);
 	if (rails.silent >= 2 && others + 1 >= PEERS_TO_JUDGE) {

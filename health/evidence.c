@@ -293,6 +293,14 @@ size_t evidence_other_way(const struct evidence *e, size_t i, bool same_endpoint
 	return NOT_FOUND;
 }
 
+size_t evidence_same_rail(const struct evidence *e, size_t i)
+{
+	for (size_t other = e->peer_first[i]; other < e->peer_end[i]; other++)
+		if (other != i && e->rail[other] == e->rail[i] && reached(e->voice[other]))
+			return other;
+	return NOT_FOUND;
+}
+
 static const char *label_of(const struct evidence *e, size_t i, bool pod)
 {
 	const char *label = pod ? e->in[i].pod : e->in[i].rack;

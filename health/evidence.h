@@ -66,6 +66,9 @@ struct tally evidence_peer_rails(const struct evidence *e, size_t i);
 /* A session to the peer that is reached over another rail than this one's; NOT_FOUND: none.
  * same_endpoint: to the very same address. */
 size_t evidence_other_way(const struct evidence *e, size_t i, bool same_endpoint);
+/* A session to the peer that is reached over this very rail, in another class or to another of its
+ * addresses; NOT_FOUND: none. */
+size_t evidence_same_rail(const struct evidence *e, size_t i);
 /* Peers with the same rack (or pod) label, and all others. */
 void evidence_place(const struct evidence *e, size_t i, bool pod, struct tally *ret_same,
 		    struct tally *ret_others);

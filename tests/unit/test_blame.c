@@ -408,6 +408,53 @@ static void test_address_that_answers_another_rail_is_a_path(void **state)
 	world_free(&w);
 }
 
+static void test_silent_class_beside_a_good_one_is_a_path(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	add_rail(&w, "rxe0");
+	for (size_t i = 0; i < 3; i++) {
+		add_session(&w, "host2", "rxe0", "10.99.0.2");
+		w.sessions[i].class_name = i ? "default" : "bulk";
+	}
+	silence(&w, 0);
+	look(&w);
+	assert_session(&w, 0, VERDICT_FAILING, CAUSE_PATH, "in class bulk; class default");
+	world_free(&w);
+}
+
+static void test_silent_address_beside_a_good_one_is_that_nic(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	add_rail(&w, "rxe0");
+	add_session(&w, "host2", "rxe0", "10.99.0.2");
+	add_session(&w, "host2", "rxe0", "10.99.0.22");
+	silence(&w, 1);
+	look(&w);
+	assert_session(&w, 1, VERDICT_FAILING, CAUSE_REMOTE_NIC, "its NIC 10.99.0.22");
+	world_free(&w);
+}
+
+static void test_peer_reached_in_one_class_is_no_silent_peer(void **state)
+{
+	struct world w;
+
+	(void)state;
+	one_rail(&w, 3);
+	add_session(&w, "host4", "rxe0", "10.99.0.4");
+	w.sessions[3].class_name = "bulk";
+	for (size_t i = 0; i < 3; i++)
+		silence(&w, i);
+	look(&w);
+	assert_session(&w, 0, VERDICT_FAILING, CAUSE_INCONCLUSIVE, "1 other peer on rail rxe0");
+	world_free(&w);
+}
+
 static void test_whole_rack_silent_and_others_fine_is_a_path(void **state)
 {
 	struct world w;
@@ -549,6 +596,9 @@ int main(void)
 		cmocka_unit_test(test_one_dead_rail_with_nobody_to_compare_is_inconclusive),
 		cmocka_unit_test(test_peer_silent_on_all_its_rails_is_the_remote_host),
 		cmocka_unit_test(test_address_that_answers_another_rail_is_a_path),
+		cmocka_unit_test(test_silent_class_beside_a_good_one_is_a_path),
+		cmocka_unit_test(test_silent_address_beside_a_good_one_is_that_nic),
+		cmocka_unit_test(test_peer_reached_in_one_class_is_no_silent_peer),
 		cmocka_unit_test(test_whole_rack_silent_and_others_fine_is_a_path),
 		cmocka_unit_test(test_half_a_rack_silent_is_not_the_rack),
 		cmocka_unit_test(test_recovering_session_keeps_its_cause),
