@@ -15,7 +15,7 @@
 
 #define LISTENERS_MAX 16
 #define BACKLOG 512
-#define BATCH 32 /* clients taken before other work has its turn */
+#define BATCH 32	   /* clients taken before other work has its turn */
 #define SEND_BUFFER 131072 /* bytes that the kernel holds for a client, which doubles it */
 #define RETRY_NS (1 * NSEC_PER_SEC)
 #define PAUSE_NS (100 * NSEC_PER_MSEC)

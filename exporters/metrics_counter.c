@@ -152,9 +152,11 @@ static void begin_family(struct exposition *e, const struct entry *entry, char h
 
 	snprintf(name, sizeof(name), "rdma_%s%s", entry->scope == METRIC_DEVICE ? "device_" : "",
 		 entry->name);
-	snprintf(help, HELP_SIZE, "The driver's %s %s of the %s%s.",
-		 entry->kind.gauge ? "value" : "counter", entry->value->name,
-		 entry->scope == METRIC_DEVICE ? "device" : "port",
+	/* By the name told, not by the file of the device that happens to come first. */
+	snprintf(help, HELP_SIZE, "The driver's %s %.*s of the %s%s.",
+		 entry->kind.gauge ? "value" : "counter",
+		 (int)(strlen(entry->name) - (entry->kind.data_words ? strlen("_bytes") : 0)),
+		 entry->name, entry->scope == METRIC_DEVICE ? "device" : "port",
 		 entry->kind.data_words ? ", 4-byte words told as bytes" : "");
 	exposition_family(e, name, entry->kind.gauge ? FAMILY_GAUGE : FAMILY_COUNTER, help);
 }
@@ -211,6 +213,27 @@ static void put_others(struct exposition *e, const struct entries *all)
 	}
 }
 
+static void put_saturated(struct exposition *e, const struct entries *all)
+{
+	exposition_family(
+		e, "rdma_saturated", FAMILY_GAUGE,
+		"1 for a counter that stands at its width's end and cannot rise any more.");
+	for (size_t i = 0; i < all->n; i++) {
+		const struct entry *entry = &all->item[i];
+
+		if (!(entry->value->flags & COUNTER_SATURATED) || !exposition_admit(e, 1))
+			continue;
+		exposition_sample(e, "");
+		exposition_label(e, "device", entry->device->name);
+		if (entry->scope == METRIC_PORT)
+			exposition_label_u64(e, "port", entry->value->port);
+		else
+			exposition_label(e, "port", "");
+		exposition_label(e, "name", entry->value->name);
+		exposition_u64(e, 1);
+	}
+}
+
 void metrics_put_counters(struct exposition *e, const struct snapshot *s)
 {
 	struct entries all = {0};
@@ -221,5 +244,6 @@ void metrics_put_counters(struct exposition *e, const struct snapshot *s)
 	}
 	put_named(e, &all);
 	put_others(e, &all);
+	put_saturated(e, &all);
 	free(all.item);
 }

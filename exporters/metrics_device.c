@@ -192,38 +192,6 @@ static void put_counters_success(struct exposition *e, const struct snap_device 
 		exposition_seconds(e, d->counters_success_wall_ns);
 }
 
-static bool already_saturated(const struct snap_device *d, size_t i)
-{
-	const struct counter_value *v = &d->values[i];
-
-	/* The same name of another source stands just before: values are sorted by name. */
-	for (size_t k = i; k > 0 && strcmp(d->values[k - 1].name, v->name) == 0; k--) {
-		if (d->values[k - 1].port == v->port && d->values[k - 1].flags & COUNTER_SATURATED)
-			return true;
-	}
-	return false;
-}
-
-static void put_saturated(struct exposition *e, const struct snap_device *d)
-{
-	for (size_t i = 0; i < d->n_values; i++) {
-		const struct counter_value *v = &d->values[i];
-
-		if (!(v->flags & COUNTER_SATURATED) || already_saturated(d, i))
-			continue;
-		if (!exposition_admit(e, 1))
-			continue;
-		exposition_sample(e, "");
-		exposition_label(e, "device", d->name);
-		if (v->port == 0)
-			exposition_label(e, "port", "");
-		else
-			exposition_label_u64(e, "port", v->port);
-		exposition_label(e, "name", v->name);
-		exposition_u64(e, 1);
-	}
-}
-
 static void put_reading(struct exposition *e, const struct snapshot *s)
 {
 	each_device(e, s, "rdma_sysfs_read_errors", FAMILY_COUNTER,
@@ -231,9 +199,6 @@ static void put_reading(struct exposition *e, const struct snapshot *s)
 	each_device(e, s, "rdma_counters_last_success_timestamp_seconds", FAMILY_GAUGE,
 		    "When counters of the device were last read; 0 if never.",
 		    put_counters_success);
-	each_device(e, s, "rdma_saturated", FAMILY_GAUGE,
-		    "1 for a counter that stands at its width's end and cannot rise any more.",
-		    put_saturated);
 }
 
 /* A port is known from its counters, from a rail on it or from an event of it. */
