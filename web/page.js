@@ -134,17 +134,28 @@
 		byId("findings").replaceChildren(...items);
 	}
 
+	function sessionsUp(rail) {
+		const own = state.peers.filter((s) => s.rail === rail);
+		return own.filter((s) => s.state === "up").length + " of " + own.length;
+	}
+
+	/* Ports with their rails, then rails of sessions whose port tells nothing. */
 	function showRails() {
 		const rows = [];
 		for (const d of state.devices) {
 			for (const p of d.ports) {
-				const own = state.peers.filter((s) => p.rail !== null && s.rail === p.rail);
-				const up = own.filter((s) => s.state === "up").length;
 				rows.push(row(cell(p.rail, "name"), cell(d.device + " port " + p.port, "name"),
 					cell(p.netdev), cell(p.link_layer), cell(p.state), cell(p.phys_state),
 					cell(rate(p.rate_bytes_per_second), "n"),
-					cell(p.rail === null ? "–" : up + " of " + own.length, "n")));
+					cell(p.rail === null ? "–" : sessionsUp(p.rail), "n")));
 			}
+		}
+		const told = new Set(state.devices.flatMap((d) => d.ports.map((p) => p.rail)));
+		const others = new Set(state.peers.map((s) => s.rail).filter((r) => r && !told.has(r)));
+		for (const rail of others) {
+			const device = state.peers.find((s) => s.rail === rail).device;
+			rows.push(row(cell(rail, "name"), cell(device, "name"), cell(""), cell(""), cell(""),
+				cell(""), cell("", "n"), cell(sessionsUp(rail), "n")));
 		}
 		if (rows.length === 0)
 			rows.push(emptyRow(8, "No RDMA port is known: no device on this host, or its counters cannot be read."));
