@@ -28,6 +28,13 @@ usage_error()
 	exit 64
 }
 
+# What the script says about itself in its first lines.
+show_help()
+{
+	sed -n '2,/^[^#]/{ /^#/s/^# \{0,1\}//p }' "$0"
+	exit 0
+}
+
 is_number()
 {
 	[[ $1 =~ ^[1-9][0-9]{0,4}$ ]]
@@ -78,7 +85,7 @@ make_work()
 # script: begin anew without that.
 honour_interrupts()
 {
-	[ -n "${LAB_INTERRUPTS:-}" ] || LAB_INTERRUPTS=1 exec env --default-signal=INT "$0" "$@"
+	[ -n "${LAB_INTERRUPTS:-}" ] || LAB_INTERRUPTS=1 exec env --default-signal=INT bash "$0" "$@"
 }
 
 # Run a long step so that a signal to this script is served at once: bash runs no trap while a

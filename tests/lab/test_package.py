@@ -22,7 +22,7 @@ def package(lab):
     lab.push(HOST, built.stdout.strip(), "/root/rdma-pingmesh.deb")
     lab.exec(HOST, "apt-get install -q -y /root/rdma-pingmesh.deb", timeout=120)
     yield lab
-    lab.exec(HOST, "apt-get purge -q -y rdma-pingmesh", timeout=120)
+    lab.exec(HOST, "dpkg --purge rdma-pingmesh", timeout=120)
 
 
 def test_installing_starts_the_service_as_its_own_user(package):
