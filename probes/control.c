@@ -67,6 +67,7 @@ void control_free(struct control *c)
 {
 	if (!c)
 		return;
+	conns_free(c);
 	rails_close(c);
 	for (uint32_t i = 0; c->sessions && i < c->n_rows; i++)
 		free(c->sessions[i]);

@@ -54,6 +54,12 @@ static void conn_destroy(struct control *c, struct conn *conn)
 	free(conn);
 }
 
+void conns_free(struct control *c)
+{
+	while (c->conns)
+		conn_destroy(c, c->conns);
+}
+
 static int create_qp(struct control *c, struct conn *conn)
 {
 	struct ibv_qp_init_attr attr = {

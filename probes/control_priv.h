@@ -200,6 +200,8 @@ void conn_last_wqe(struct control *c, uint32_t qpn);
 void conn_qp_event(struct control *c, uint32_t qpn, const char *text);
 struct conn *conn_by_qpn(struct control *c, uint32_t qpn);
 void conn_disconnected(struct control *c, struct conn *conn, const char *text);
+/* All of them, without a word to anybody: the rail has ended. */
+void conns_free(struct control *c);
 
 /* control_async.c: read both async fds to EAGAIN: copy, ack, then act. */
 void async_drain(struct control *c);
