@@ -1,0 +1,471 @@
+/* Queue pairs: what a NIC does. One request of a QP is under way at a time, in order; a lost one is
+ * sent again after the ACK timeout, retry_count times. */
+#include "fake_priv.h"
+
+#include <errno.h>
+
+#define MARKER 0xDEADBEEFDEADBEEFULL
+#define RNR_DELAY_NS 640000 /* min_rnr_timer 12 */
+
+static void start_head(struct fake_qp *qp);
+
+struct fake_qp *fake_qp_find(const struct fake_device *dev, uint32_t qpn)
+{
+	for (struct fake_qp *qp = dev->qps; qp; qp = qp->next)
+		if (qp->qp.qp_num == qpn)
+			return qp;
+	return NULL;
+}
+
+/* --- completions --- */
+
+void fake_push(struct fake_cq *cq, const struct ibv_wc *wc)
+{
+	struct fake_cqe *e = calloc(1, sizeof(*e));
+	struct fake_channel *ch = (struct fake_channel *)cq->cq.channel;
+
+	fake_check(cq->n < (unsigned)cq->cq.cqe, "the completion queue overflows");
+	e->wc = *wc;
+	*cq->tail = e;
+	cq->tail = &e->next;
+	cq->n++;
+	if (!cq->armed)
+		return;
+	cq->armed = false;
+	fake_check(ch->n_pending < 16, "completion events pile up");
+	ch->pending[ch->n_pending++] = cq;
+	signal_set(&ch->signal, true);
+}
+
+int fake_poll_cq(struct ibv_cq *ibcq, int n, struct ibv_wc *wc)
+{
+	FAKE_GUARD;
+	struct fake_cq *cq = (struct fake_cq *)ibcq;
+	int i;
+
+	if (fake_call(CALL_POLL_CQ))
+		return -1;
+	for (i = 0; i < n && cq->head; i++) {
+		struct fake_cqe *e = cq->head;
+
+		wc[i] = e->wc;
+		cq->head = e->next;
+		if (!cq->head)
+			cq->tail = &cq->head;
+		cq->n--;
+		free(e);
+	}
+	return i;
+}
+
+int fake_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
+{
+	FAKE_GUARD;
+
+	(void)solicited_only;
+	((struct fake_cq *)ibcq)->armed = true;
+	return 0;
+}
+
+static enum ibv_wc_opcode opcode_of(const struct fake_wr *wr)
+{
+	return wr->opcode == IBV_WR_RDMA_READ ? IBV_WC_RDMA_READ : IBV_WC_SEND;
+}
+
+/* Takes wr, which is in no list any more. */
+static void complete(struct fake_qp *qp, struct fake_wr *wr, enum ibv_wc_status status)
+{
+	struct ibv_wc wc = {
+		.wr_id = wr->wr_id,
+		.status = status,
+		.opcode = opcode_of(wr),
+		.vendor_err = status ? 0x80u + status : 0,
+		.qp_num = qp->qp.qp_num,
+	};
+
+	fake_push((struct fake_cq *)qp->qp.send_cq, &wc);
+	if (qp->dev->knobs.double_completions)
+		fake_push((struct fake_cq *)qp->qp.send_cq, &wc);
+	free(wr->payload);
+	free(wr);
+}
+
+static struct fake_wr *take_head(struct fake_qp *qp)
+{
+	struct fake_wr *wr = qp->head;
+
+	qp->head = wr->next;
+	if (!qp->head)
+		qp->tail = &qp->head;
+	qp->n_send--;
+	qp->running = 0;
+	return wr;
+}
+
+/* --- error state --- */
+
+static void raise_last_wqe(struct fake_qp *qp)
+{
+	struct ibv_async_event ev = {.event_type = IBV_EVENT_QP_LAST_WQE_REACHED,
+				     .element.qp = &qp->qp};
+
+	fake_raise(qp->dev->cm, &ev);
+}
+
+static void late_last_wqe(const struct action *a)
+{
+	struct fake_qp *qp = fake_qp_find(a->dev, a->qpn);
+
+	if (qp)
+		raise_last_wqe(qp);
+}
+
+static void last_wqe(struct fake_qp *qp)
+{
+	const struct fake_knobs *k = &qp->dev->knobs;
+
+	switch (k->last_wqe) {
+	case LAST_WQE_ONCE:
+	case LAST_WQE_TWICE:
+		raise_last_wqe(qp);
+		break;
+	case LAST_WQE_NEVER:
+		break;
+	case LAST_WQE_LATE:
+		fake_later(&(struct action){.run = late_last_wqe, .dev = qp->dev,
+					    .qpn = qp->qp.qp_num},
+			   k->last_wqe_late_ns);
+		break;
+	}
+}
+
+void fake_qp_error(struct fake_qp *qp)
+{
+	if (qp->state == IBV_QPS_ERR)
+		return;
+	qp->state = IBV_QPS_ERR;
+	while (qp->head)
+		complete(qp, take_head(qp), IBV_WC_WR_FLUSH_ERR);
+	last_wqe(qp);
+}
+
+static void break_with(struct fake_qp *qp, enum ibv_wc_status status)
+{
+	complete(qp, take_head(qp), status);
+	fake_qp_error(qp);
+}
+
+/* --- receiving --- */
+
+static void check_limit(struct fake_srq *srq)
+{
+	struct ibv_async_event ev = {.event_type = IBV_EVENT_SRQ_LIMIT_REACHED,
+				     .element.srq = &srq->srq};
+
+	if (!srq->limit || srq->n >= srq->limit)
+		return;
+	srq->limit = 0; /* one shot */
+	fake_raise((struct fake_context *)srq->srq.context, &ev);
+}
+
+/* false: no receive is posted. */
+bool fake_receive(struct fake_qp *qp, const uint8_t *data, uint32_t len)
+{
+	struct fake_srq *srq = (struct fake_srq *)qp->qp.srq;
+	struct fake_recv r;
+	struct ibv_wc wc;
+
+	if (!srq->n)
+		return false;
+	r = srq->ring[srq->head];
+	srq->head = (srq->head + 1) % srq->max;
+	srq->n--;
+	srq->taken++;
+	srq->dev->srq_taken++;
+	wc = (struct ibv_wc){
+		.wr_id = r.wr_id,
+		.status = len > r.sge.length ? IBV_WC_LOC_LEN_ERR : IBV_WC_SUCCESS,
+		.opcode = IBV_WC_RECV,
+		.byte_len = len,
+		.qp_num = qp->qp.qp_num,
+	};
+	if (wc.status == IBV_WC_SUCCESS && len)
+		memcpy((void *)(uintptr_t)r.sge.addr, data, len);
+	fake_push((struct fake_cq *)qp->qp.recv_cq, &wc);
+	check_limit(srq);
+	return true;
+}
+
+int fake_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	FAKE_GUARD;
+	struct fake_srq *srq = (struct fake_srq *)ibsrq;
+	int err = fake_call(CALL_POST_SRQ_RECV);
+
+	*bad = wr;
+	if (err)
+		return err;
+	fake_check(wr->num_sge == 1 && !wr->next, "a receive in a form that the fake does not know");
+	fake_check(fake_mr_find(srq->dev, wr->sg_list->lkey, wr->sg_list->addr,
+				wr->sg_list->length),
+		   "a receive is posted into memory that is not registered");
+	if (srq->n == srq->max)
+		return ENOMEM;
+	srq->ring[(srq->head + srq->n++) % srq->max] =
+		(struct fake_recv){wr->wr_id, wr->sg_list[0]};
+	return 0;
+}
+
+/* --- a request on its way --- */
+
+static struct fake_wr *running(struct fake_qp *qp, uint64_t uid)
+{
+	return qp && qp->running == uid && qp->head ? qp->head : NULL;
+}
+
+static void answer_arrives(const struct action *a)
+{
+	struct fake_qp *qp = fake_qp_find(a->dev, a->qpn);
+	struct fake_wr *wr = running(qp, a->uid);
+
+	if (!wr || fake_dropped(qp->peer, qp->dev))
+		return;
+	if (a->status != IBV_WC_SUCCESS) {
+		break_with(qp, (enum ibv_wc_status)a->status);
+		return;
+	}
+	if (wr->opcode == IBV_WR_RDMA_READ)
+		memcpy((void *)(uintptr_t)wr->sge.addr, wr->payload, wr->sge.length);
+	complete(qp, take_head(qp), IBV_WC_SUCCESS);
+	start_head(qp);
+}
+
+static void answer(struct fake_qp *requester, uint64_t uid, int status)
+{
+	fake_later(&(struct action){.run = answer_arrives, .dev = requester->dev,
+				    .qpn = requester->qp.qp_num, .uid = uid, .status = status},
+		   fake_delay(requester->peer, requester->dev));
+}
+
+static void transmit(struct fake_qp *qp, struct fake_wr *wr);
+
+static void rnr_passed(const struct action *a)
+{
+	struct fake_qp *qp = fake_qp_find(a->dev, a->qpn);
+	struct fake_wr *wr = running(qp, a->uid);
+
+	if (!wr)
+		return;
+	if (wr->rnr_attempt++ >= qp->rnr_retry)
+		break_with(qp, IBV_WC_RNR_RETRY_EXC_ERR);
+	else
+		transmit(qp, wr);
+}
+
+static void send_arrives(struct fake_qp *requester, struct fake_qp *responder, struct fake_wr *wr)
+{
+	const uint8_t *data = wr->payload ? wr->payload :
+					    (const uint8_t *)(uintptr_t)wr->sge.addr;
+
+	if (!wr->delivered && !fake_receive(responder, data, wr->sge.length)) {
+		fake_later(&(struct action){.run = rnr_passed, .dev = requester->dev,
+					    .qpn = requester->qp.qp_num, .uid = wr->uid},
+			   RNR_DELAY_NS);
+		return;
+	}
+	wr->delivered = true; /* a duplicate is acknowledged, not delivered again */
+	answer(requester, wr->uid, IBV_WC_SUCCESS);
+}
+
+static void read_arrives(struct fake_qp *requester, struct fake_qp *responder, struct fake_wr *wr)
+{
+	const struct fake_knobs *k = &responder->dev->knobs;
+	struct fake_mr *mr = fake_mr_find(responder->dev, wr->rkey, wr->remote_addr,
+					  wr->sge.length);
+
+	if (responder->no_reads || !mr || mr->mr.rkey != wr->rkey ||
+	    !(mr->access & IBV_ACCESS_REMOTE_READ)) {
+		answer(requester, wr->uid, IBV_WC_REM_ACCESS_ERR);
+		return;
+	}
+	if (!wr->payload)
+		wr->payload = malloc(wr->sge.length + 1);
+	memcpy(wr->payload, (const void *)(uintptr_t)wr->remote_addr, wr->sge.length);
+	if (k->shift_reads)
+		memmove(wr->payload, wr->payload + 1, wr->sge.length - 1);
+	if (k->corrupt_reads)
+		wr->payload[wr->sge.length / 2] ^= 0x10;
+	answer(requester, wr->uid, IBV_WC_SUCCESS);
+}
+
+static void request_arrives(const struct action *a)
+{
+	struct fake_qp *qp = fake_qp_find(a->dev, a->qpn), *responder;
+	struct fake_wr *wr = running(qp, a->uid);
+
+	if (!wr || wr->attempt != a->number || fake_dropped(qp->dev, qp->peer))
+		return;
+	responder = fake_qp_find(qp->peer, qp->peer_qpn);
+	if (!responder || responder->state != IBV_QPS_RTS || responder->peer != qp->dev ||
+	    responder->peer_qpn != qp->qp.qp_num)
+		return;
+	if (wr->opcode == IBV_WR_RDMA_READ)
+		read_arrives(qp, responder, wr);
+	else
+		send_arrives(qp, responder, wr);
+}
+
+static void ack_timeout(const struct action *a)
+{
+	struct fake_qp *qp = fake_qp_find(a->dev, a->qpn);
+	struct fake_wr *wr = running(qp, a->uid);
+
+	if (!wr || wr->attempt != a->number)
+		return;
+	if (wr->attempt >= qp->retry_count) {
+		break_with(qp, IBV_WC_RETRY_EXC_ERR);
+		return;
+	}
+	wr->attempt++;
+	transmit(qp, wr);
+}
+
+static void transmit(struct fake_qp *qp, struct fake_wr *wr)
+{
+	struct action a = {.dev = qp->dev, .qpn = qp->qp.qp_num, .uid = wr->uid,
+			   .number = wr->attempt};
+
+	if (!qp->dev->port_active && !qp->dev->knobs.hardware) {
+		break_with(qp, IBV_WC_LOC_QP_OP_ERR);
+		return;
+	}
+	a.run = request_arrives;
+	fake_later(&a, fake_delay(qp->dev, qp->peer));
+	a.run = ack_timeout;
+	fake_later(&a, 4096ULL << qp->ack_timeout);
+}
+
+static void start_head(struct fake_qp *qp)
+{
+	if (qp->running || !qp->head || qp->state != IBV_QPS_RTS)
+		return;
+	qp->running = qp->head->uid;
+	transmit(qp, qp->head);
+}
+
+/* --- posting --- */
+
+static struct fake_wr *copy_wr(const struct fake_qp *qp, const struct ibv_send_wr *wr)
+{
+	struct fake_wr *w = calloc(1, sizeof(*w));
+
+	w->uid = fabric.next_uid++;
+	w->wr_id = wr->wr_id;
+	w->opcode = wr->opcode;
+	w->remote_addr = wr->wr.rdma.remote_addr;
+	w->rkey = wr->wr.rdma.rkey;
+	if (!wr->num_sge)
+		return w;
+	w->sge = wr->sg_list[0];
+	if (wr->send_flags & IBV_SEND_INLINE) {
+		fake_check(wr->opcode == IBV_WR_SEND, "a READ cannot be inline");
+		w->payload = malloc(w->sge.length + 1);
+		memcpy(w->payload, (const void *)(uintptr_t)w->sge.addr, w->sge.length);
+		return w;
+	}
+	fake_check(fake_mr_find(qp->dev, w->sge.lkey, w->sge.addr, w->sge.length),
+		   "a request is posted with memory that is not registered");
+	return w;
+}
+
+int fake_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	FAKE_GUARD;
+	struct fake_qp *qp = (struct fake_qp *)ibqp;
+	int err = fake_call(CALL_POST_SEND);
+
+	*bad = wr;
+	if (!err && qp->dev->removed)
+		err = EIO;
+	if (err)
+		return err;
+	fake_check(!wr->next && wr->num_sge <= 1 && wr->send_flags & IBV_SEND_SIGNALED,
+		   "a request in a form that the fake does not know");
+	fake_check(qp->n_send < qp->max_send, "the send queue overflows");
+	if (qp->state == IBV_QPS_ERR) {
+		if (!qp->dev->knobs.lose_marker || wr->wr_id != MARKER)
+			complete(qp, copy_wr(qp, wr), IBV_WC_WR_FLUSH_ERR);
+		if (qp->dev->knobs.last_wqe == LAST_WQE_TWICE)
+			raise_last_wqe(qp);
+		return 0;
+	}
+	if (qp->state != IBV_QPS_RTS)
+		return EINVAL;
+	*qp->tail = copy_wr(qp, wr);
+	qp->tail = &(*qp->tail)->next;
+	qp->n_send++;
+	start_head(qp);
+	return 0;
+}
+
+/* --- life --- */
+
+struct fake_qp *fake_qp_new(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct fake_device *dev = ((struct fake_pd *)pd)->dev;
+	struct fake_qp *qp = calloc(1, sizeof(*qp));
+
+	qp->qp = (struct ibv_qp){.context = pd->context, .pd = pd, .send_cq = attr->send_cq,
+				 .recv_cq = attr->recv_cq, .srq = attr->srq,
+				 .qp_num = dev->next_qpn++, .qp_type = attr->qp_type};
+	qp->dev = dev;
+	qp->state = IBV_QPS_INIT;
+	qp->tail = &qp->head;
+	/* As many as asked for and not one more, so that a caller that counts wrongly is caught. */
+	qp->max_send = attr->cap.max_send_wr;
+	qp->next = dev->qps;
+	dev->qps = qp;
+	dev->n_qps++;
+	((struct fake_pd *)pd)->users++;
+	((struct fake_cq *)attr->send_cq)->qps++;
+	((struct fake_srq *)attr->srq)->qps++;
+	fake_made(OBJECT_QP);
+	return qp;
+}
+
+void fake_qp_free(struct fake_qp *qp)
+{
+	struct fake_qp **at = &qp->dev->qps;
+
+	fake_check(qp->got == qp->acked, "destroying the QP waits for ever for an event's ack");
+	fake_forget_qp_events(qp->dev->cm, qp);
+	while (*at != qp)
+		at = &(*at)->next;
+	*at = qp->next;
+	qp->dev->n_qps--;
+	while (qp->head) {
+		struct fake_wr *wr = take_head(qp);
+
+		free(wr->payload);
+		free(wr);
+	}
+	((struct fake_pd *)qp->qp.pd)->users--;
+	((struct fake_cq *)qp->qp.send_cq)->qps--;
+	((struct fake_srq *)qp->qp.srq)->qps--;
+	fake_gone(OBJECT_QP);
+	free(qp);
+}
+
+void fake_qp_connect(struct fake_qp *qp, const struct fake_id *id, struct fake_device *peer,
+		     uint32_t peer_qpn)
+{
+	qp->peer = peer;
+	qp->peer_qpn = peer_qpn;
+	qp->ack_timeout = id->ack_timeout;
+	qp->retry_count = id->retry_count;
+	qp->rnr_retry = id->rnr_retry;
+	qp->no_reads = !id->responder_resources;
+	memcpy(qp->dgid, &id->dst, 16);
+	fake_device_of(&id->src, &qp->sgid_index);
+	qp->state = IBV_QPS_RTS;
+}
