@@ -75,6 +75,7 @@ static int first_wish(struct worker *w)
 
 static void *rail_thread(void *arg)
 {
+	prctl(PR_SET_NAME, "rail"); /* the first thread carries the device's name */
 	rail_run(arg);
 	return NULL;
 }
