@@ -47,7 +47,7 @@ static void *control_thread(void *arg)
 	struct bench_worker *w = arg;
 
 	w->code = control_run(w->control);
-	spsc_push(w->commands, &(struct rail_cmd){ .type = RAIL_STOP });
+	spsc_push(w->commands, &(struct rail_cmd){.type = RAIL_STOP});
 	return NULL;
 }
 
@@ -67,8 +67,7 @@ static void free_worker(struct bench_worker *w)
 
 static int make_channels(struct bench_worker *w)
 {
-	struct table_layout layout = { .sessions = 1,
-				       .samples_per_stream = w->p.samples_per_stream };
+	struct table_layout layout = {.sessions = 1, .samples_per_stream = w->p.samples_per_stream};
 	int fds[2], table_fd;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) < 0)
@@ -123,7 +122,7 @@ static int start_threads(struct bench_worker *w)
 	err = pthread_create(&w->control_thread, NULL, control_thread, w);
 	if (!err)
 		return 0;
-	spsc_push(w->commands, &(struct rail_cmd){ .type = RAIL_STOP });
+	spsc_push(w->commands, &(struct rail_cmd){.type = RAIL_STOP});
 	pthread_join(w->rail_thread, NULL);
 	return -err;
 }
@@ -163,7 +162,7 @@ int bench_worker_stop(struct bench_worker *w)
 {
 	int code;
 
-	wish_send(w->main_fd, &(struct wish){ .type = WISH_STOP });
+	wish_send(w->main_fd, &(struct wish){.type = WISH_STOP});
 	pthread_join(w->control_thread, NULL);
 	pthread_join(w->rail_thread, NULL);
 	code = w->code;
