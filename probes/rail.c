@@ -170,15 +170,13 @@ bool rail_arm(struct rail *r)
 {
 	struct ibv_cq *cq;
 	void *context;
-	unsigned events = 0;
 
-	if (!r->cq)
+	if (!r->cq || r->armed)
 		return false;
-	while (ibv_get_cq_event(r->channel, &cq, &context) == 0)
-		events++;
-	if (events)
-		ibv_ack_cq_events(r->cq, events);
-	ibv_req_notify_cq(r->cq, 0);
+	/* One arming raises one event; should a driver raise two, the other ends the next sleep. */
+	if (ibv_get_cq_event(r->channel, &cq, &context) == 0)
+		ibv_ack_cq_events(r->cq, 1);
+	r->armed = ibv_req_notify_cq(r->cq, 0) == 0;
 	/* A completion between the last poll and the arming raises no event: poll once more. */
 	return rail_poll(r) > 0;
 }
@@ -198,6 +196,8 @@ void rail_wait(struct rail *r, uint64_t wake_ns)
 		ns = BEAT_NS;
 	ts = (struct timespec){ (time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC) };
 	ppoll(fds, 2, &ts, NULL);
+	if (fds[0].revents)
+		r->armed = false;
 	if (fds[1].revents)
 		spsc_drain_fd(r->p.commands);
 	/* Sleeping as long as we meant to is no delay; waking later than that is. */

@@ -311,6 +311,8 @@ unsigned rail_poll(struct rail *r)
 				send_done(r, c, &wc[i]);
 		}
 		total += (unsigned)n;
+		if (n > 0)
+			r->armed = false;
 		if (r->rx_free_len)
 			rail_post_receives(r);
 		if (n < POLL_BATCH)

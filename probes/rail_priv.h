@@ -22,6 +22,10 @@ struct rail {
 	uint64_t lag_ns;     /* own lateness at the last poll */
 	uint64_t tokens, tokens_at_ns; /* probes_per_second, in nano-probes */
 	uint32_t probes_per_second;
+	/* The CQ will raise an event, or has raised one that the next sleep sees. False once
+	 * completions or an event were seen: arming costs two system calls, and most rounds find
+	 * the CQ as they left it. */
+	bool armed;
 	bool stopped;
 };
 
