@@ -94,12 +94,13 @@ static void test_wrong_use_is_told(void **state)
 static void test_too_many_sets_are_refused(void **state)
 {
 	char *argv[2 * OPTIONS_SETS_MAX + 4] = {ARG("rdma-pingmeshd")};
+	char set[] = "--set", value[] = "a.b=c";
 	struct options o;
 
 	(void)state;
 	for (int i = 0; i < OPTIONS_SETS_MAX + 1; i++) {
-		argv[1 + 2 * i] = ARG("--set");
-		argv[2 + 2 * i] = ARG("a.b=c");
+		argv[1 + 2 * i] = set;
+		argv[2 + 2 * i] = value;
 	}
 	assert_int_equal(parse(&o, argv), -EINVAL);
 	argv[1 + 2 * OPTIONS_SETS_MAX] = NULL;
