@@ -63,6 +63,8 @@ void tell_session(struct control *c, struct session *s, enum session_state old)
 
 void tell_removed(struct control *c, const struct session *s)
 {
+	/* The row says it too, should the fact be lost. */
+	table_put_conn(c->p.table, s->wish.row, &(struct session_conn){ .session_id = 0 });
 	tell(c, &(struct fact){ .type = FACT_REMOVED,
 				.rail = s->wish.rail,
 				.row = s->wish.row,
