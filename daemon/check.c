@@ -21,7 +21,7 @@ static void print_remark(void *arg, enum conf_severity severity, const char *fil
 
 static int load(const struct options *options, struct config *ret, unsigned *ret_unknown)
 {
-	struct conf_report report = { .fn = print_remark };
+	struct conf_report report = {.fn = print_remark};
 	int r = config_load(ret, options->config, options->sets, options->n_sets, &report);
 
 	*ret_unknown = report.unknown_keys;
@@ -42,7 +42,7 @@ int check_config(const struct options *options)
 int print_config(const struct options *options)
 {
 	struct config config;
-	struct strbuf out = { 0 };
+	struct strbuf out = {0};
 	unsigned unknown;
 	int r = 0;
 

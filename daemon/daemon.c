@@ -213,9 +213,16 @@ static int open_parts(struct daemon *d)
 	return d->http ? 0 : -errno;
 }
 
+static bool no_device_yet(void *arg, const char *device)
+{
+	(void)arg;
+	(void)device;
+	return false;
+}
+
 static int configure(struct daemon *d)
 {
-	rails_configure(d->rails, &d->config);
+	rails_configure(d->rails, &d->config, no_device_yet, NULL);
 	supervisor_configure(d->supervisor, &d->config, clock_now_ns());
 	return peers_load(d->peers, &d->config);
 }
@@ -288,7 +295,7 @@ static int start(struct daemon *d)
 
 int daemon_run(const struct options *options, const char *worker_path)
 {
-	struct daemon d = { .options = options, .worker_path = worker_path };
+	struct daemon d = {.options = options, .worker_path = worker_path};
 	char err[CONF_MAX_ERROR + 512];
 	int r;
 

@@ -12,11 +12,14 @@
 #include "daemon/proc_usage.h"
 #include "probes/worker.h"
 
+#define TROUBLE_OVER_NS (5 * NSEC_PER_SEC)
+
 static const struct worker_events worker_events;
 
-__attribute__((format(printf, 4, 5))) static void
-enter_state_since(struct device *d, enum worker_state state, uint64_t since_ns, const char *fmt,
-		  ...)
+__attribute__((format(printf, 4, 5))) static void enter_state_since(struct device *d,
+								    enum worker_state state,
+								    uint64_t since_ns,
+								    const char *fmt, ...)
 {
 	uint64_t now_ns = clock_now_ns();
 	char text[FACT_TEXT];
@@ -89,6 +92,7 @@ static void start_worker(struct device *d, uint64_t now_ns)
 	d->generation++;
 	d->stopping = d->renewing = d->killed = d->ready = d->counter_stuck = false;
 	memset(&d->beat, 0, sizeof(d->beat));
+	d->trouble[0] = '\0';
 	d->started_ns = now_ns;
 	d->proc = worker_proc_start(d->ctx->loop, &how, &worker_events, d);
 	if (!d->proc) {
@@ -103,7 +107,7 @@ static void start_worker(struct device *d, uint64_t now_ns)
 /* Goodbye: drain and exit. Who does not in time is killed by device_tick(). */
 static void send_off(struct device *d, uint64_t now_ns)
 {
-	struct wish stop = { .type = WISH_STOP };
+	struct wish stop = {.type = WISH_STOP};
 
 	if (!d->proc || d->stopping)
 		return;
@@ -168,6 +172,23 @@ uint64_t device_cpu_ns(const struct device *d)
 	return d->cpu_folded_ns + d->cpu_live_ns;
 }
 
+const char *device_trouble(const struct device *d)
+{
+	return d->ready || d->trouble[0] != '\0' ? d->trouble : d->last_trouble;
+}
+
+/* Each worker says it anew; people hear of changes. */
+static void tell_trouble(struct device *d, const char *text)
+{
+	struct fact fact = {.type = FACT_DEVICE};
+
+	if (strcmp(d->last_trouble, text) == 0)
+		return;
+	name_copy(d->last_trouble, sizeof(d->last_trouble), text);
+	name_copy(fact.text, sizeof(fact.text), text);
+	d->ctx->events->fact(d->ctx->arg, d, &fact);
+}
+
 static void on_fact(void *arg, const struct fact *f)
 {
 	struct device *d = arg;
@@ -176,9 +197,9 @@ static void on_fact(void *arg, const struct fact *f)
 		d->ready = true;
 		enter_state(d, WORKER_UP, "worker is up");
 	} else if (f->type == FACT_DEVICE) {
-		if (strcmp(d->trouble, f->text) == 0)
-			return;
 		name_copy(d->trouble, sizeof(d->trouble), f->text);
+		tell_trouble(d, f->text);
+		return;
 	}
 	d->ctx->events->fact(d->ctx->arg, d, f);
 }
@@ -194,7 +215,8 @@ static void describe_end(const struct device *d, const siginfo_t *info, char *bu
 		snprintf(buf, len, "worker let go of the device: it is gone or failed");
 	else if (info->si_status == WORKER_EXIT_RETRY)
 		snprintf(buf, len, "worker cannot use the RDMA stack%s%s",
-			 d->trouble[0] ? ": " : " (is /dev/infiniband/rdma_cm there and permitted?)",
+			 d->trouble[0] ? ": "
+				       : " (is /dev/infiniband/rdma_cm there and permitted?)",
 			 d->trouble);
 	else
 		snprintf(buf, len, "worker failed with exit code %d", info->si_status);
@@ -262,8 +284,7 @@ static void judge_heartbeats(struct device *d, uint64_t now_ns)
 	since = heartbeat_stuck_since(&in);
 	if (since == 0) {
 		if (d->state == WORKER_STUCK)
-			enter_state(d, d->ready ? WORKER_UP : WORKER_STARTING,
-				    "worker runs again");
+			enter_state(d, d->ready ? WORKER_UP : WORKER_STARTING, "worker runs again");
 		return;
 	}
 	enter_state_since(d, WORKER_STUCK, since, "worker is stuck: no sign of life for %.1f s",
@@ -292,6 +313,9 @@ static void tick_running(struct device *d, uint64_t now_ns, bool paused)
 	}
 	if (!paused)
 		judge_heartbeats(d, now_ns);
+	/* What a worker before had is over when this one does not find it. */
+	if (d->ready && d->trouble[0] == '\0' && now_ns - d->started_ns > TROUBLE_OVER_NS)
+		tell_trouble(d, "");
 }
 
 void device_tick(struct device *d, uint64_t now_ns, bool paused)

@@ -38,17 +38,17 @@ struct device_context {
 struct device {
 	const struct device_context *ctx;
 	char name[FACT_NAME];
-	bool present;	/* at the last look at class/infiniband */
-	bool excluded;	/* by the configuration: never opened */
-	bool stopping;	/* its worker was told to go */
-	bool renewing;	/* and a new one follows at once */
-	bool killed;	/* and was killed for not going, or for being stuck */
-	bool ready;	/* the worker took its configuration */
+	bool present;  /* at the last look at class/infiniband */
+	bool excluded; /* by the configuration: never opened */
+	bool stopping; /* its worker was told to go */
+	bool renewing; /* and a new one follows at once */
+	bool killed;   /* and was killed for not going, or for being stuck */
+	bool ready;    /* the worker took its configuration */
 	enum worker_state state;
 	uint64_t since_ns, since_wall_ns; /* of the state */
-	uint64_t stop_by_ns;  /* SIGKILL when it still runs then */
-	uint64_t start_at_ns; /* in back-off */
-	uint64_t started_ns;  /* of the process */
+	uint64_t stop_by_ns;		  /* SIGKILL when it still runs then */
+	uint64_t start_at_ns;		  /* in back-off */
+	uint64_t started_ns;		  /* of the process */
 	uint32_t generation;
 	uint64_t restarts;
 	uint64_t absent_since_ns;
@@ -56,7 +56,8 @@ struct device {
 	struct worker_proc *proc; /* NULL: none */
 	struct heartbeat beat;
 	bool counter_stuck;
-	char trouble[FACT_TEXT]; /* what the worker says is wrong; "" when nothing is */
+	char trouble[FACT_TEXT];      /* what this worker says is wrong; "" when nothing is */
+	char last_trouble[FACT_TEXT]; /* as told, maybe of a worker before */
 	/* What it used, over all workers; rss of the one that runs. */
 	uint64_t cpu_folded_ns, cpu_live_ns;
 	bool has_rss;
@@ -65,9 +66,9 @@ struct device {
 	/* What was told about it, so that it is not told again and again. */
 	struct ratelimit async_limit, duplicate_limit;
 	bool conflict_told;
-	uint64_t duplicate_ns;	   /* when two live instances of one name were last seen; 0: never */
-	char duplicate[FACT_TEXT]; /* in words */
-	uint64_t malformed_told; /* packets of the worker that made no sense, as last told */
+	uint64_t duplicate_ns; /* when two live instances of one name were last seen; 0: never */
+	char duplicate[FACT_NAME]; /* that name */
+	uint64_t malformed_told;   /* packets of the worker that made no sense, as last told */
 };
 
 struct device *device_new(const struct device_context *ctx, const char *name); /* NULL: no memory */
@@ -86,5 +87,7 @@ void device_renew(struct device *d, uint64_t now_ns);
 void device_read_beat(struct device *d);
 /* For the end of main: goodbye; nothing is started any more. */
 void device_stop(struct device *d, uint64_t now_ns);
+/* Why it cannot be probed, in words, also while the next worker has not come to it; "": it can. */
+const char *device_trouble(const struct device *d);
 bool device_running(const struct device *d);
 uint64_t device_cpu_ns(const struct device *d);

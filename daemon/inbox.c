@@ -1,5 +1,6 @@
 #include "daemon/inbox.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -79,10 +80,10 @@ static void tell_rail(struct daemon *d, const struct rail *rail, enum rail_chang
 	case RAIL_DOWN:
 		break;
 	}
-	log_msg(f->up ? LOG_LEVEL_INFO : LOG_LEVEL_WARN,
-		"rail %s (%s port %u, %s, %s) is %s%s%s", rail->name, rail->device, f->port,
-		f->netdev[0] ? f->netdev : "no netdev", f->address[0] ? f->address : "no address",
-		f->up ? "up" : "down", f->up ? "" : ": ", f->up ? "" : f->reason);
+	log_msg(f->up ? LOG_LEVEL_INFO : LOG_LEVEL_WARN, "rail %s (%s port %u, %s, %s) is %s%s%s",
+		rail->name, rail->device, f->port, f->netdev[0] ? f->netdev : "no netdev",
+		f->address[0] ? f->address : "no address", f->up ? "up" : "down", f->up ? "" : ": ",
+		f->up ? "" : f->reason);
 	journal_add(d->journal, clock_wall_ns(), "rail", rail->device, rail->name, NULL, "%s%s%s",
 		    f->up ? "up" : "down", f->up ? "" : ": ", f->up ? "" : f->reason);
 }
@@ -111,8 +112,11 @@ static bool learn_rail(struct daemon *d, struct device *dev, uint32_t index,
 		       const struct rail_fact *fact)
 {
 	struct rail *rail;
-	enum rail_change change = rails_learn(d->rails, dev->name, index, fact, &rail);
+	enum rail_change change;
 
+	if (dev->excluded)
+		return false;
+	change = rails_learn(d->rails, dev->name, index, fact, &rail);
 	if (change == RAIL_CONFLICT && !dev->conflict_told) {
 		dev->conflict_told = true;
 		log_warn("%s port %u would be rail %s too, which another port has: name it by "
@@ -182,12 +186,27 @@ static void on_device(struct daemon *d, struct device *dev, const struct fact *f
 		    f->text[0] ? f->text : "usable");
 }
 
+/* The fact begins with an address of one of the two; the list knows its name. */
+static void duplicate_name(const struct daemon *d, const char *text, char name[FACT_NAME])
+{
+	char word[FACT_NAME], err[CONF_MAX_ERROR];
+	union address a;
+
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(text, " "), text);
+	name_copy(name, FACT_NAME, word);
+	if (address_parse(word, &a, err, sizeof(err)) < 0)
+		return;
+	for (size_t i = 0; i < peers_count(d->peers); i++)
+		if (address_equal(&peers_get(d->peers, i)->address, &a))
+			name_copy(name, FACT_NAME, peers_get(d->peers, i)->host);
+}
+
 static void on_duplicate(struct daemon *d, struct device *dev, const struct fact *f)
 {
 	unsigned held_back;
 
 	dev->duplicate_ns = clock_now_ns();
-	name_copy(dev->duplicate, sizeof(dev->duplicate), f->text);
+	duplicate_name(d, f->text, dev->duplicate);
 	if (!ratelimit_allow(&dev->duplicate_limit, dev->duplicate_ns, 1, &held_back))
 		return;
 	log_warn("%s: two live daemons say that they are one host: %s", dev->name, f->text);

@@ -59,8 +59,8 @@ static void look_at_session(struct daemon *d, struct session *s, uint64_t now_ns
 	if (rail)
 		rail_books_add(rail->books, s->key.class_name, s->total);
 	window_add(&s->window, now_ns, s->total);
-	s->books_verdict = verdict_next(s->books_verdict, s->was_looked ? s->looked : NULL,
-					s->total, NULL);
+	s->books_verdict =
+		verdict_next(s->books_verdict, s->was_looked ? s->looked : NULL, s->total, NULL);
 	memcpy(s->looked, s->total, sizeof(s->looked));
 	s->was_looked = true;
 }
@@ -110,7 +110,7 @@ static void judge(struct looker *l, struct snapshot *s, const struct view_judged
 
 void looker_look(struct looker *l)
 {
-	struct view_judged judged = { 0 };
+	struct view_judged judged = {0};
 	struct snapshot *s;
 
 	loop_timer_disarm(l->timer);

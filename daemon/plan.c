@@ -137,7 +137,9 @@ void plan_match(const struct plan *p, const struct session_key *const *have, siz
 	size_t i = 0, h = 0;
 
 	while (i < p->n || h < n_have) {
-		int r = i == p->n ? 1 : h == n_have ? -1 : session_key_cmp(&p->entries[i].key, have[h]);
+		int r = i == p->n     ? 1
+			: h == n_have ? -1
+				      : session_key_cmp(&p->entries[i].key, have[h]);
 
 		if (r < 0) {
 			ret_have[i++] = -1;

@@ -83,11 +83,11 @@ static void gather_rails(struct planner *p)
 	for (size_t i = 0; i < rails_count(p->d->rails); i++) {
 		const struct rail *rail = rails_get(p->d->rails, i);
 
-		if (!rail->had_address)
+		if (!rail->had_address || config_device_excluded(&p->d->config, rail->device))
 			continue;
 		p->of[p->n_rails] = rail;
 		p->rails[p->n_rails++] =
-			(struct plan_rail){ .name = rail->name, .device = rail->device };
+			(struct plan_rail){.name = rail->name, .device = rail->device};
 	}
 }
 
@@ -155,7 +155,7 @@ static void make(struct planner *p, const struct target **targets)
 
 void planner_run(struct daemon *d)
 {
-	struct planner p = { .d = d };
+	struct planner p = {.d = d};
 	const struct target **targets;
 
 	if (d->options->sysfs_only || d->stopper)

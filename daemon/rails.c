@@ -84,7 +84,8 @@ static struct rail *add(struct rails *r, const char *name)
 	return rail;
 }
 
-void rails_configure(struct rails *r, const struct config *config)
+void rails_configure(struct rails *r, const struct config *config,
+		     bool (*keep)(void *arg, const char *device), void *arg)
 {
 	size_t kept = 0;
 
@@ -99,17 +100,21 @@ void rails_configure(struct rails *r, const struct config *config)
 			rail->configured = true;
 	}
 	for (size_t i = 0; i < r->n; i++) {
-		if (r->list[i]->configured || r->list[i]->present)
-			r->list[kept++] = r->list[i];
+		struct rail *rail = r->list[i];
+		bool wanted = keep(arg, rail->device);
+
+		rail->present &= wanted;
+		if (rail->configured || wanted)
+			r->list[kept++] = rail;
 		else
-			rail_free(r->list[i]);
+			rail_free(rail);
 	}
 	r->n = kept;
 }
 
 /* The rail of that name, unless another device has it. */
-static enum rail_change claim(struct rails *r, const char *device, uint32_t index,
-			      const char *name, struct rail **ret_rail)
+static enum rail_change claim(struct rails *r, const char *device, uint32_t index, const char *name,
+			      struct rail **ret_rail)
 {
 	struct rail *rail = rails_find(r, name);
 

@@ -14,18 +14,19 @@ struct rail {
 	char name[FACT_NAME];
 	char device[FACT_NAME]; /* "" before it was ever seen */
 	bool configured;
-	bool had_address;	/* at some time: it can carry sessions */
-	bool present;		/* its device's worker reports it; index and fact are valid */
-	uint32_t index;		/* of the worker's rail */
-	struct rail_fact fact;	/* the last one known */
+	bool had_address;      /* at some time: it can carry sessions */
+	bool present;	       /* its device's worker reports it; index and fact are valid */
+	uint32_t index;	       /* of the worker's rail */
+	struct rail_fact fact; /* the last one known */
 	struct rail_totals folded, live; /* of workers that ended, of the one that runs */
 	struct rail_books *books;	 /* owned; over all sessions and workers */
 };
 
 struct rails *rails_new(void); /* NULL: no memory */
 void rails_free(struct rails *r);
-/* Which rails are configured; others that no device has are forgotten. */
-void rails_configure(struct rails *r, const struct config *config);
+/* Which rails are configured. Others are forgotten unless `keep` wants their device. */
+void rails_configure(struct rails *r, const struct config *config,
+		     bool (*keep)(void *arg, const char *device), void *arg);
 /* Sorted by name. Valid until the next call that adds or drops one. */
 size_t rails_count(const struct rails *r);
 struct rail *rails_get(const struct rails *r, size_t i);

@@ -37,8 +37,8 @@ static void on_remark(void *arg, enum conf_severity severity, const char *file, 
 int reload_load(struct daemon *d, struct config *ret, char *err, size_t errlen)
 {
 	const struct options *o = d->options;
-	struct remarks remarks = { .first_error = err, .len = errlen };
-	struct conf_report report = { .fn = on_remark, .arg = &remarks };
+	struct remarks remarks = {.first_error = err, .len = errlen};
+	struct conf_report report = {.fn = on_remark, .arg = &remarks};
 	int r;
 
 	err[0] = '\0';
@@ -60,15 +60,18 @@ static void keep_until_restart(struct config *new, const struct config *old)
 	new->qps_per_device = old->qps_per_device;
 }
 
-/* Tables count by the index of rail and class, and have room for a minute of samples. Where those
- * change, or what a rail is, a worker that starts afresh is safer than one that re-sorts while it
- * probes. */
+/* Tables count by the index of rail and class, and have room for a minute of samples; registered
+ * memory has the size of the probes. Where those change, or what a rail is, a worker that starts
+ * afresh is safer than one that re-sorts while it probes. */
 static bool needs_new_workers(const struct config *old, const struct config *new)
 {
 	if (old->n_classes != new->n_classes || old->n_rails != new->n_rails ||
 	    old->allow_rocev1 != new->allow_rocev1 ||
 	    supervisor_layout(new).samples_per_stream > supervisor_layout(old).samples_per_stream)
 		return true;
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		if (old->op[op].size != new->op[op].size)
+			return true;
 	for (size_t i = 0; i < old->n_classes; i++)
 		if (strcmp(old->classes[i].name, new->classes[i].name) != 0)
 			return true;
@@ -85,7 +88,7 @@ static bool needs_new_workers(const struct config *old, const struct config *new
 
 static void tell_restart_keys(const struct config *old, const struct config *new)
 {
-	struct strbuf keys = { 0 };
+	struct strbuf keys = {0};
 
 	if (config_changes(old, new, &keys) & CONFIG_RESTARTS)
 		log_warn("changed, but in force only after a restart: %s",
@@ -111,7 +114,16 @@ static void update_workers(struct daemon *d, bool renew, bool rebuild)
 	}
 }
 
-static bool keep_device(void *arg, const char *device)
+/* A rail whose worker just starts again keeps its sessions and counts; that of a device which is
+ * gone or excluded does not. */
+static bool device_in_use(void *arg, const char *device)
+{
+	const struct device *d = supervisor_find(arg, device);
+
+	return d && d->present && !d->excluded;
+}
+
+static bool device_has_rail(void *arg, const char *device)
 {
 	const struct rails *rails = arg;
 
@@ -130,8 +142,8 @@ static void take_over(struct daemon *d, struct config *new)
 	d->config = *new;
 	supervisor_configure(d->supervisor, &d->config, clock_now_ns());
 	peers_load(d->peers, &d->config);
-	rails_configure(d->rails, &d->config);
-	supervisor_forget_absent(d->supervisor, keep_device, d->rails);
+	rails_configure(d->rails, &d->config, device_in_use, d->supervisor);
+	supervisor_forget_absent(d->supervisor, device_has_rail, d->rails);
 	inbox_name_host(d);
 	update_workers(d, renew, (changes & CONFIG_REBUILDS) != 0);
 	planner_run(d);

@@ -154,7 +154,7 @@ static void tell_to_leave(struct session *session, enum abort_reason why,
 			  const struct sessions_context *ctx)
 {
 	struct device *d = supervisor_find(ctx->supervisor, session->device);
-	struct wish wish = { .type = WISH_SESSION_REMOVE };
+	struct wish wish = {.type = WISH_SESSION_REMOVE};
 
 	if (session->phase != PHASE_PLACED)
 		return;
@@ -308,7 +308,7 @@ static bool place(struct sessions *s, struct session *session, struct device *d,
 		  const struct rail *rail, const struct sessions_context *ctx)
 {
 	struct rows *rows = rows_for(s, d, ctx->supervisor);
-	struct wish wish = { .type = WISH_SESSION_ADD };
+	struct wish wish = {.type = WISH_SESSION_ADD};
 	uint32_t row = rows ? rows_take(rows, session) : ROW_NONE;
 
 	if (row == ROW_NONE)
@@ -388,8 +388,7 @@ void sessions_read(struct sessions *s, const struct device *d, uint64_t rail_bea
 	uint64_t now_ns;
 
 	for (size_t i = 0; i < s->n; i++)
-		if (s->list[i]->phase != PHASE_UNPLACED &&
-		    strcmp(s->list[i]->device, d->name) == 0)
+		if (s->list[i]->phase != PHASE_UNPLACED && strcmp(s->list[i]->device, d->name) == 0)
 			read_row(s->list[i], table);
 	now_ns = clock_now_ns();
 	for (size_t i = 0; i < s->n; i++)

@@ -13,7 +13,7 @@ struct sessions;
 enum session_phase {
 	PHASE_UNPLACED, /* no worker has it */
 	PHASE_PLACED,
-	PHASE_LEAVING,	/* its worker was told to let it go; the row is not final yet */
+	PHASE_LEAVING, /* its worker was told to let it go; the row is not final yet */
 };
 
 struct session {
@@ -67,7 +67,8 @@ struct sessions_context {
 
 /* Follow a plan: new sessions appear, those it lacks leave, unchanged ones are not touched; one
  * with another address or device is rebuilt. 0 or -ENOMEM. */
-int sessions_follow(struct sessions *s, const struct plan *plan, const struct sessions_context *ctx);
+int sessions_follow(struct sessions *s, const struct plan *plan,
+		    const struct sessions_context *ctx);
 /* Other probe settings: all of them let go and come again, books go on. */
 void sessions_rebuild(struct sessions *s, const struct sessions_context *ctx);
 /* Give the sessions of a device rows in its worker, where their rail is known. */

@@ -7,7 +7,7 @@
 
 struct supervisor {
 	struct device_context ctx;
-	const struct config *config; /* of the last configure */
+	const struct config *config;	     /* of the last configure */
 	struct device *list[SUPERVISOR_MAX]; /* sorted by name */
 	size_t n;
 	bool stopping;
@@ -121,16 +121,9 @@ void supervisor_found(struct supervisor *s, const struct scan_result *found, uin
 
 struct table_layout supervisor_layout(const struct config *config)
 {
-	uint64_t shortest = UINT64_MAX;
-
-	for (unsigned op = 0; op < OP_COUNT; op++)
-		if (config_op_built((enum op)op) && config->op[op].interval_ns &&
-		    config->op[op].interval_ns < shortest)
-			shortest = config->op[op].interval_ns;
 	return (struct table_layout){
 		.sessions = config->qps_per_device,
-		.samples_per_stream =
-			shortest == UINT64_MAX ? SAMPLES_MIN : table_samples_for(shortest),
+		.samples_per_stream = table_samples_for(config_shortest_interval_ns(config)),
 	};
 }
 
@@ -139,7 +132,6 @@ void supervisor_configure(struct supervisor *s, const struct config *config, uin
 	s->config = config;
 	s->ctx.layout = supervisor_layout(config);
 	s->ctx.counters_interval_ns = config->counters_interval_ns;
-	s->ctx.layout.samples_per_stream = table_samples_for(config_shortest_interval_ns(config));
 	for (size_t i = 0; i < s->n; i++)
 		device_set_excluded(s->list[i], config_device_excluded(config, s->list[i]->name),
 				    now_ns);

@@ -5,7 +5,7 @@
 #include "daemon/daemon.h"
 #include "daemon/view.h"
 
-#define ROUNDS_FRESH 3			       /* intervals */
+#define ROUNDS_FRESH 3			 /* intervals */
 #define DUPLICATE_NS (60 * NSEC_PER_SEC) /* seen this lately: it still stands */
 
 static int value_cmp(const void *a, const void *b)
@@ -56,7 +56,8 @@ static bool fill_counters(struct snapshot *s, struct snap_device *to, const stru
 	    scratch->mono_ns == 0)
 		return true;
 	interval = scratch->interval_ns ? scratch->interval_ns : dev->ctx->counters_interval_ns;
-	if (s->mono_ns > scratch->mono_ns && s->mono_ns - scratch->mono_ns > ROUNDS_FRESH * interval)
+	if (s->mono_ns > scratch->mono_ns &&
+	    s->mono_ns - scratch->mono_ns > ROUNDS_FRESH * interval)
 		return true;
 	return fill_round(s, to, scratch);
 }
@@ -112,7 +113,7 @@ bool view_devices(struct snapshot *s, const struct daemon *d, struct counter_rou
 		fill_worker(s, to, dev);
 		if (!fill_counters(s, to, dev, scratch))
 			return false;
-		judged->devices[s->n_devices++].trouble = snapshot_str(s, dev->trouble);
+		judged->devices[s->n_devices++].trouble = snapshot_str(s, device_trouble(dev));
 		note_duplicate(s, dev, judged);
 	}
 	return true;

@@ -15,9 +15,9 @@ static bool fill_classes(struct snapshot *s, struct snap_rail *to, const struct 
 		return false;
 	to->n_classes = n;
 	for (size_t i = 0; i < n; i++)
-		to->classes[i].class_name = snapshot_str(
-			s, rail_books_class(from->books, i, to->classes[i].op,
-					    to->classes[i].hist));
+		to->classes[i].class_name =
+			snapshot_str(s, rail_books_class(from->books, i, to->classes[i].op,
+							 to->classes[i].hist));
 	return true;
 }
 

@@ -16,7 +16,7 @@ static void take_quantiles(struct session *s, const struct table *table, uint64_
 	for (unsigned stream = 0; stream < STREAM_COUNT; stream++) {
 		struct snap_quantiles *q = &s->quantiles[stream];
 
-		*q = (struct snap_quantiles){ 0 };
+		*q = (struct snap_quantiles){0};
 		if (table)
 			q->count = table_get_samples(table, s->row, stream, since, v, SAMPLES_MAX);
 		if (q->count == 0)

@@ -41,7 +41,7 @@ static void fill(struct worker_config *to, const struct wishes_config *how)
 
 void wishes_send_config(struct worker_proc *w, const struct wishes_config *how)
 {
-	struct wish wish = { .type = WISH_CONFIG };
+	struct wish wish = {.type = WISH_CONFIG};
 
 	fill(&wish.config, how);
 	worker_proc_send(w, &wish);
@@ -69,7 +69,7 @@ static void add_address(struct worker_proc *w, struct wish *wish, const union ad
 
 void wishes_send_accept(struct worker_proc *w, const struct peers *peers)
 {
-	struct wish wish = { .type = WISH_ACCEPT, .accept.first = 1 };
+	struct wish wish = {.type = WISH_ACCEPT, .accept.first = 1};
 
 	for (size_t i = 0; i < peers_count(peers); i++)
 		add_address(w, &wish, &peers_get(peers, i)->address);

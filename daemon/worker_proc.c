@@ -14,8 +14,8 @@
 
 #define CHILD_SOCKET_FD 3
 #define CHILD_TABLE_FD 4
-#define FIRST_SAFE_FD 10  /* above the two, so that dup2 in the child overwrites neither */
-#define FACTS_PER_ROUND 256 /* then HTTP and timers have their turn */
+#define FIRST_SAFE_FD 10	/* above the two, so that dup2 in the child overwrites neither */
+#define FACTS_PER_ROUND 256	/* then HTTP and timers have their turn */
 #define SOCKET_BUFFER (1 << 20) /* a storm of connects of a full device */
 
 struct worker_proc {
@@ -44,8 +44,8 @@ static int lift_fd(int fd)
 /* The service manager's variables are for main alone. */
 static char **worker_environment(void)
 {
-	static const char *const mine[] = { "NOTIFY_SOCKET=", "WATCHDOG_USEC=", "WATCHDOG_PID=",
-					    "LISTEN_FDS=", "LISTEN_PID=", "LISTEN_FDNAMES=" };
+	static const char *const mine[] = {"NOTIFY_SOCKET=", "WATCHDOG_USEC=", "WATCHDOG_PID=",
+					   "LISTEN_FDS=",    "LISTEN_PID=",    "LISTEN_FDNAMES="};
 	size_t n = 0, kept = 0;
 	char **env;
 
@@ -79,7 +79,7 @@ static int spawn(const struct worker_start *how, int socket_fd, int table_fd, pi
 {
 	char name[] = "rdma-pingmeshd", flag[] = "--worker", fd3[] = "3", fd4[] = "4";
 	char device[FACT_NAME];
-	char *argv[] = { name, flag, fd3, fd4, device, NULL };
+	char *argv[] = {name, flag, fd3, fd4, device, NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	char **env = worker_environment();

@@ -74,7 +74,9 @@ class Daemon:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, *_):
+        if kind:
+            print(self.log()[-20000:] if self.log_path.exists() else "no log")
         if self.process and self.process.poll() is None:
             self.process.kill()
             self.process.wait()

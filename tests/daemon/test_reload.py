@@ -181,6 +181,8 @@ def test_device_excluded_by_reload_is_let_go_and_taken_up_again():
         reload(d)
         wait_for(lambda: not os.path.exists(f"/proc/{pid}"))
         wait_for(lambda: d.device() is None)
+        wait_for(lambda: d.peers() == [])
+        assert d.metric("rdma_rail_up", rail="rxe0") is None
         d.configure(PROBE + TWO_PEERS)
         reload(d)
         wait_for(lambda: d.device() and d.device()["worker"]["state"] == "up")
@@ -202,6 +204,33 @@ def test_reload_while_the_worker_is_frozen_takes_effect_when_it_wakes():
         wait_for(lambda: len(removes(d)) == 1)
         d.wait_up(1)
         ratchet.look(d)
+
+
+def test_reload_while_the_worker_is_away_keeps_rail_sessions_and_counts():
+    with Daemon() as d:
+        d.wait_up()
+        ratchet = Ratchet()
+        ratchet.look(d)
+        os.kill(d.worker_pid(), signal.SIGKILL)
+        wait_for(lambda: d.device()["worker"]["state"] == "backoff")
+        reload(d)
+        ratchet.look(d)
+        assert len(d.peers()) == 2
+        d.wait_up()
+        ratchet.look(d)
+
+
+def test_reload_drops_a_rail_whose_device_is_gone():
+    with Daemon() as d:
+        d.wait_up()
+        d.unplug("rxe0")
+        wait_for(lambda: d.device()["worker"]["state"] == "exited", 8)
+        assert d.metric("rdma_rail_up", rail="rxe0") == 0
+        reload(d)
+        wait_for(lambda: d.metric("rdma_rail_up", rail="rxe0") is None)
+        assert d.peers() == [] and d.device() is None
+        d.plug("rxe0")
+        d.wait_up()
 
 
 def test_rows_are_used_again_when_sessions_left():

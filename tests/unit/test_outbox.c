@@ -41,7 +41,7 @@ static int close_pair(void **state)
 
 static void add(struct pair *p, uint64_t id)
 {
-	struct wish w = { .type = WISH_SESSION_ADD };
+	struct wish w = {.type = WISH_SESSION_ADD};
 
 	w.session.id = id;
 	w.session.address.in.sin_family = AF_INET;
@@ -79,7 +79,7 @@ static void test_full_socket_keeps_the_rest_in_order_until_the_worker_reads(void
 static void test_worker_that_reads_nothing_ever_fills_it(void **state)
 {
 	struct pair *p = *state;
-	struct wish stop = { .type = WISH_STOP };
+	struct wish stop = {.type = WISH_STOP};
 
 	for (unsigned i = 0; i < OUTBOX_MAX; i++)
 		assert_int_equal(outbox_add(p->outbox, &stop), 0);
@@ -89,7 +89,7 @@ static void test_worker_that_reads_nothing_ever_fills_it(void **state)
 static void test_unknown_type_is_refused_and_dead_worker_is_an_error(void **state)
 {
 	struct pair *p = *state;
-	struct wish odd = { .type = 99 };
+	struct wish odd = {.type = 99};
 
 	assert_int_equal(outbox_add(p->outbox, &odd), -EINVAL);
 	add(p, 1);

@@ -10,9 +10,9 @@ static const struct target *list[TARGETS_MAX];
 static size_t n_targets;
 static unsigned routes_asked;
 
-static const struct plan_rail two_rails[] = { { "rxe0", "rxe0" }, { "rxe1", "rxe1" } };
-static const char *const one_class[] = { "default" };
-static const char *const two_classes[] = { "lossless", "bulk" };
+static const struct plan_rail two_rails[] = {{"rxe0", "rxe0"}, {"rxe1", "rxe1"}};
+static const char *const one_class[] = {"default"};
+static const char *const two_classes[] = {"lossless", "bulk"};
 
 static int reset(void **state)
 {
@@ -239,9 +239,7 @@ static void test_same_endpoint_twice_is_one_session(void **state)
 static void test_sessions_beyond_the_limit_of_a_device_are_disabled_with_a_reason(void **state)
 {
 	/* two rails of one device share its limit, another device has its own */
-	static const struct plan_rail rails[] = { { "a", "mlx5_0" },
-						  { "b", "mlx5_0" },
-						  { "c", "mlx5_1" } };
+	static const struct plan_rail rails[] = {{"a", "mlx5_0"}, {"b", "mlx5_0"}, {"c", "mlx5_1"}};
 	struct plan_input in;
 	struct plan p;
 	unsigned disabled = 0;
@@ -281,14 +279,14 @@ static void match(const struct plan *p, const struct session_key *have, size_t n
 static void test_unchanged_sessions_are_matched_new_and_gone_ones_told_apart(void **state)
 {
 	struct session_key have[] = {
-		{ .peer = "host1", .rail = "rxe0", .peer_rail = "rxe0", .class_name = "default" },
-		{ .peer = "host2", .rail = "rxe0", .peer_rail = "rxe0", .class_name = "default" },
-		{ .peer = "host9", .rail = "rxe0", .peer_rail = "rxe0", .class_name = "default" },
+		{.peer = "host1", .rail = "rxe0", .peer_rail = "rxe0", .class_name = "default"},
+		{.peer = "host2", .rail = "rxe0", .peer_rail = "rxe0", .class_name = "default"},
+		{.peer = "host9", .rail = "rxe0", .peer_rail = "rxe0", .class_name = "default"},
 	};
 	struct plan_input in;
 	struct plan p;
 	ssize_t of[4];
-	bool wanted[4] = { true, false, true, true };
+	bool wanted[4] = {true, false, true, true};
 
 	(void)state;
 	target("host2", "rxe0");
@@ -306,11 +304,11 @@ static void test_unchanged_sessions_are_matched_new_and_gone_ones_told_apart(voi
 
 static void test_matching_with_nothing_planned_or_nothing_there(void **state)
 {
-	struct session_key have[] = { { .peer = "host1" } };
-	struct plan none = { 0 }, p;
+	struct session_key have[] = {{.peer = "host1"}};
+	struct plan none = {0}, p;
 	struct plan_input in;
-	ssize_t of[1] = { 5 };
-	bool wanted[1] = { true };
+	ssize_t of[1] = {5};
+	bool wanted[1] = {true};
 
 	(void)state;
 	match(&none, have, 1, of, wanted);

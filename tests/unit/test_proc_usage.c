@@ -20,7 +20,7 @@ static void test_times_and_memory_are_found_behind_any_name(void **state)
 
 static void test_garbage_is_refused(void **state)
 {
-	static const char *const bad[] = { "", "4242", "4242 (x) S 1 2 3", "4242 (x) S a b c d" };
+	static const char *const bad[] = {"", "4242", "4242 (x) S 1 2 3", "4242 (x) S a b c d"};
 	uint64_t cpu, rss;
 
 	(void)state;

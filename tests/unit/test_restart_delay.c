@@ -6,8 +6,8 @@
 
 static void test_delay_doubles_up_to_half_a_minute(void **state)
 {
-	static const uint64_t base[] = { 1, 2, 4, 8, 16, 30, 30, 30 };
-	struct backoff b = { 0 };
+	static const uint64_t base[] = {1, 2, 4, 8, 16, 30, 30, 30};
+	struct backoff b = {0};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(base); i++) {
@@ -24,7 +24,7 @@ static void test_jitter_stays_within_a_quarter_of_the_delay(void **state)
 	(void)state;
 	srandom(4);
 	for (unsigned i = 0; i < 10000; i++) {
-		struct backoff b = { .failures = 3 };
+		struct backoff b = {.failures = 3};
 		uint64_t ns = backoff_next(&b, ((uint64_t)random() << 31) ^ (uint64_t)random());
 
 		least = ns < least ? ns : least;
@@ -36,7 +36,7 @@ static void test_jitter_stays_within_a_quarter_of_the_delay(void **state)
 
 static void test_endless_failures_do_not_wrap(void **state)
 {
-	struct backoff b = { .failures = UINT32_MAX };
+	struct backoff b = {.failures = UINT32_MAX};
 
 	(void)state;
 	assert_int_equal(backoff_next(&b, 0), BACKOFF_MAX_NS * 3 / 4);
@@ -45,7 +45,7 @@ static void test_endless_failures_do_not_wrap(void **state)
 
 static void test_a_minute_of_life_forgets_failures_and_less_does_not(void **state)
 {
-	struct backoff b = { .failures = 7 };
+	struct backoff b = {.failures = 7};
 
 	(void)state;
 	backoff_lived(&b, 59 * SECOND);
