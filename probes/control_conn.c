@@ -37,21 +37,48 @@ static void count_qp(struct control *c, struct conn *conn, int by)
 	publish_qps(c);
 }
 
-static void conn_destroy(struct control *c, struct conn *conn)
+/* The QP and its memory; the id stays. Sends nothing. */
+static void release_qp(struct control *c, struct conn *conn)
 {
 	timer_heap_set(c->timers, &conn->timer.node, TIMER_NEVER);
 	if (conn->rc.qp) {
 		rdma_destroy_qp(conn->id);
 		count_qp(c, conn, -1);
 	}
-	if (conn->id)
-		rdma_destroy_id(conn->id);
+	conn->rc.qp = NULL;
 	if (conn->has_memory)
 		endpoint_give_memory(c->endpoint, &conn->rc.mem);
+	conn->has_memory = false;
+}
+
+static void conn_destroy(struct control *c, struct conn *conn)
+{
+	release_qp(c, conn);
+	if (conn->id)
+		rdma_destroy_id(conn->id);
 	*conn->link = conn->next;
 	if (conn->next)
 		conn->next->link = conn->link;
 	free(conn);
+}
+
+/* Ending an id that is or was connecting sends a CM message. rxe takes one that cannot leave (port
+ * down) as an error of QP 1 itself, and then no connection is possible on the device until it is
+ * made anew (rxe_req.c, rxe_requester). A peer cannot hear us now anyway: it waits. */
+static bool may_send_mads(struct control *c, const struct conn *conn)
+{
+	return c->stopping || !conn->rc.qp || rails_port_active(c, conn->rail);
+}
+
+void conn_release_held(struct control *c)
+{
+	struct conn *next;
+
+	for (struct conn *conn = c->conns; conn; conn = next) {
+		next = conn->next;
+		if (conn->phase == CONN_HELD && rails_port_active(c, conn->rail))
+			conn_destroy(c, conn);
+	}
 }
 
 void conns_free(struct control *c)
@@ -146,7 +173,8 @@ static void to_error(struct control *c, struct conn *conn)
 	/* By hand, for rdma_disconnect() does it in some states only; at DISCONNECTED the passive
 	 * QP is still RTS. Then the DREQ, so that the peer learns of it. */
 	ibv_modify_qp(conn->rc.qp, &attr, IBV_QP_STATE);
-	rdma_disconnect(conn->id);
+	if (may_send_mads(c, conn))
+		rdma_disconnect(conn->id);
 	conn->phase = CONN_MARKING;
 	command_conn(c, RAIL_MARK, conn, 0);
 	timer_heap_set(c->timers, &conn->timer.node, c->p.now_ns() + MARKER_NS);
@@ -222,6 +250,7 @@ void conn_timer(struct control *c, struct conn *conn)
 			finish(c, conn, conn->last_wqe ? DRAIN_LAST_WQE : DRAIN_MARKER);
 		break;
 	case CONN_FORGETTING:
+	case CONN_HELD:
 		break;
 	}
 }
@@ -326,7 +355,13 @@ static void forgotten(struct control *c, struct conn *conn)
 {
 	struct session *s = conn->session;
 
-	conn_destroy(c, conn);
+	if (may_send_mads(c, conn)) {
+		conn_destroy(c, conn);
+	} else {
+		release_qp(c, conn);
+		conn->phase = CONN_HELD;
+		conn->session = NULL;
+	}
 	if (s)
 		session_conn_gone(c, s);
 }

@@ -33,6 +33,7 @@ enum conn_phase {
 	CONN_MARKING,	  /* QP in error, waiting for the marker's flush */
 	CONN_LAST_WQE,	  /* flushed, waiting for the event */
 	CONN_FORGETTING,  /* the rail lets go of it */
+	CONN_HELD,	  /* only the id is left, until the port can send again */
 };
 
 /* What an rdma_cm_id's context points to: a conn or a listener. */
@@ -149,6 +150,8 @@ void rails_rescan_soon(struct control *c, uint64_t in_ns);
 void rails_listen_retry(struct control *c, uint64_t now);
 uint64_t rails_next_retry(const struct control *c);
 void rails_close(struct control *c);
+/* As of the last scan: the rail's port is active and its source address there. */
+bool rails_port_active(const struct control *c, uint32_t rail);
 /* Ask the port and the GID table now: whether a failure of a connection on this rail is our own
  * port's doing. */
 bool rails_port_down_now(struct control *c, uint32_t rail, const uint8_t gid[16]);
@@ -195,6 +198,8 @@ void conn_send_hello(struct control *c, struct conn *conn, enum wire_type type);
 /* End it, whatever phase it is in; value as in RAIL_DRAIN. */
 void conn_drain(struct control *c, struct conn *conn, uint32_t value, bool goodbye);
 void conn_timer(struct control *c, struct conn *conn);
+/* After a scan: ids that waited for their port are destroyed now. */
+void conn_release_held(struct control *c);
 void conn_note(struct control *c, const struct rail_note *n);
 void conn_last_wqe(struct control *c, uint32_t qpn);
 void conn_qp_event(struct control *c, uint32_t qpn, const char *text);

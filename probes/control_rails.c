@@ -273,6 +273,21 @@ void rails_rescan(struct control *c)
 		if (!seen[i])
 			lost(c, i);
 	sessions_check_gids(c);
+	conn_release_held(c);
+}
+
+bool rails_port_active(const struct control *c, uint32_t rail)
+{
+	const struct control_rail *r = &c->rails[rail];
+	bool active = false;
+
+	for (uint32_t i = 0; i < c->scan->n_ports; i++)
+		if (c->scan->ports[i].port == r->fact.port)
+			active = c->scan->ports[i].active;
+	for (uint32_t i = 0; active && i < c->scan->n_addresses; i++)
+		if (IN6_ARE_ADDR_EQUAL(&c->scan->addresses[i].addr, &r->source))
+			return true;
+	return false;
 }
 
 bool rails_port_down_now(struct control *c, uint32_t rail, const uint8_t gid[16])
