@@ -1,0 +1,115 @@
+#include "support.h"
+
+#include <arpa/inet.h>
+
+#include "core/names.h"
+#include "daemon/config.h"
+#include "daemon/peers.h"
+
+static union address v4(const char *text)
+{
+	union address a = {.in.sin_family = AF_INET};
+
+	assert_int_equal(inet_pton(AF_INET, text, &a.in.sin_addr), 1);
+	return a;
+}
+
+static struct peers *load(const char *const *hosts, const char *const *addresses, size_t n)
+{
+	struct config config = {0};
+	struct peers *p = peers_new();
+
+	assert_non_null(p);
+	config.peers = calloc(n, sizeof(*config.peers));
+	assert_non_null(config.peers);
+	config.n_peers = n;
+	for (size_t i = 0; i < n; i++) {
+		name_copy(config.peers[i].host, FACT_NAME, hosts[i]);
+		config.peers[i].address = v4(addresses[i]);
+	}
+	assert_int_equal(peers_load(p, &config), 0);
+	free(config.peers);
+	return p;
+}
+
+static const char *const hosts[] = {"host1", "host2"};
+static const char *const addresses[] = {"10.0.0.1", "10.0.0.2"};
+
+static void test_the_list_keeps_its_order_and_writes_addresses_out(void **state)
+{
+	struct peers *p = load(hosts, addresses, 2);
+
+	(void)state;
+	assert_int_equal(peers_count(p), 2);
+	assert_string_equal(peers_get(p, 1)->host, "host2");
+	assert_string_equal(peers_get(p, 1)->text, "10.0.0.2");
+	peers_free(p);
+}
+
+static void test_own_address_names_this_host(void **state)
+{
+	struct peers *p = load(hosts, addresses, 2);
+	union address own = v4("10.0.0.2"), other = v4("10.0.0.1"), foreign = v4("192.0.2.1");
+
+	(void)state;
+	assert_null(peers_mesh_name(p));
+	assert_true(peers_learn_own(p, &foreign));
+	assert_null(peers_mesh_name(p));
+	assert_true(peers_learn_own(p, &own));
+	assert_false(peers_learn_own(p, &own));
+	assert_string_equal(peers_mesh_name(p), "host2");
+	assert_true(peers_is_own(p, &own));
+	assert_false(peers_is_own(p, &other));
+	assert_int_equal(peers_own_count(p), 2);
+	peers_free(p);
+}
+
+static void test_no_address_is_never_own(void **state)
+{
+	struct peers *p = load(hosts, addresses, 2);
+	union address none = {0};
+
+	(void)state;
+	assert_false(peers_learn_own(p, &none));
+	assert_int_equal(peers_own_count(p), 0);
+	peers_free(p);
+}
+
+static void test_addresses_that_change_for_ever_are_bounded(void **state)
+{
+	struct peers *p = load(hosts, addresses, 2);
+	union address a = v4("10.1.0.0");
+
+	(void)state;
+	for (uint32_t i = 0; i < 5000; i++) {
+		a.in.sin_addr.s_addr = htonl(0x0a010000u + i);
+		assert_true(peers_learn_own(p, &a));
+	}
+	assert_true(peers_own_count(p) <= 1024);
+	assert_true(peers_is_own(p, &a));
+	peers_free(p);
+}
+
+static void test_an_empty_list_is_a_list(void **state)
+{
+	struct config config = {0};
+	struct peers *p = load(hosts, addresses, 2);
+
+	(void)state;
+	assert_int_equal(peers_load(p, &config), 0);
+	assert_int_equal(peers_count(p), 0);
+	peers_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_list_keeps_its_order_and_writes_addresses_out),
+		cmocka_unit_test(test_own_address_names_this_host),
+		cmocka_unit_test(test_no_address_is_never_own),
+		cmocka_unit_test(test_addresses_that_change_for_ever_are_bounded),
+		cmocka_unit_test(test_an_empty_list_is_a_list),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

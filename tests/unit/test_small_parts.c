@@ -1,0 +1,103 @@
+/* Rows, rate limit and totals of a device: the small plain parts of the daemon. */
+#include "support.h"
+
+#include <unistd.h>
+
+#include "daemon/device_totals.h"
+#include "daemon/ratelimit.h"
+#include "daemon/rows.h"
+#include "probes/table.h"
+
+#define SECOND 1000000000ULL
+
+static void test_rows_are_taken_in_turn_until_none_is_left(void **state)
+{
+	struct session *s = (struct session *)state; /* never looked into */
+	struct rows *r = rows_new(3);
+
+	assert_non_null(r);
+	assert_int_equal(rows_take(r, s), 0);
+	assert_int_equal(rows_take(r, s), 1);
+	rows_release(r, 0);
+	/* a row just freed rests */
+	assert_int_equal(rows_take(r, s), 2);
+	assert_int_equal(rows_take(r, s), 0);
+	assert_int_equal(rows_take(r, s), ROW_NONE);
+	assert_ptr_equal(rows_at(r, 1), s);
+	rows_release_all(r);
+	assert_null(rows_at(r, 1));
+	rows_free(r);
+}
+
+static void test_rows_that_do_not_exist_are_nobodys(void **state)
+{
+	struct rows *r = rows_new(2);
+
+	(void)state;
+	assert_null(rows_at(r, 2));
+	assert_null(rows_at(r, ROW_NONE));
+	rows_release(r, 77);
+	rows_free(r);
+}
+
+static void test_lines_beyond_the_limit_are_counted_and_told_with_the_next(void **state)
+{
+	struct ratelimit r = {0};
+	unsigned held_back;
+
+	(void)state;
+	assert_true(ratelimit_allow(&r, SECOND, 2, &held_back));
+	assert_true(ratelimit_allow(&r, 2 * SECOND, 2, &held_back));
+	for (unsigned i = 0; i < 7; i++)
+		assert_false(ratelimit_allow(&r, 3 * SECOND, 2, &held_back));
+	assert_int_equal(held_back, 0);
+	assert_true(ratelimit_allow(&r, 61 * SECOND, 2, &held_back));
+	assert_int_equal(held_back, 7);
+	assert_true(ratelimit_allow(&r, 62 * SECOND, 2, &held_back));
+	assert_int_equal(held_back, 0);
+}
+
+static void test_events_and_read_errors_go_on_over_workers_and_never_back(void **state)
+{
+	static const struct table_layout layout = {.sessions = 1,
+						   .samples_per_stream = SAMPLES_MIN};
+	static struct device_totals totals;
+	static struct counter_round round;
+	uint64_t async[PORT_MAX + 1][ASYNC_EVENT_COUNT];
+	uint64_t errors[PORT_MAX + 1][READ_ERROR_COUNT];
+
+	(void)state;
+	for (unsigned life = 0; life < 3; life++) {
+		int fd;
+		struct table *t = table_create(&layout, &fd);
+
+		assert_non_null(t);
+		close(fd);
+		table_count_async(t, 1, 4);
+		round.read_errors[0][READ_EIO] = 2;
+		device_totals_read(&totals, t, &round);
+		/* a round with less than before is a lie */
+		round.read_errors[0][READ_EIO] = 1;
+		device_totals_read(&totals, t, &round);
+		device_totals_read(&totals, t, NULL);
+		device_totals_fold(&totals);
+		table_unmap(t);
+	}
+	device_totals_async(&totals, async);
+	device_totals_errors(&totals, errors);
+	assert_int_equal(async[1][4], 3);
+	assert_int_equal(async[0][4], 0);
+	assert_int_equal(errors[0][READ_EIO], 6);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows_are_taken_in_turn_until_none_is_left),
+		cmocka_unit_test(test_rows_that_do_not_exist_are_nobodys),
+		cmocka_unit_test(test_lines_beyond_the_limit_are_counted_and_told_with_the_next),
+		cmocka_unit_test(test_events_and_read_errors_go_on_over_workers_and_never_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
