@@ -41,7 +41,7 @@ struct daemon {
 	struct sessions *sessions;
 	struct supervisor *supervisor;
 	struct scan *scan;
-	struct looker *looker;	 /* makes snapshots */
+	struct looker *looker; /* makes snapshots */
 	struct http_server *http;
 	struct stopper *stopper; /* NULL: not stopping */
 	bool scanned, serving;
