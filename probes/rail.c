@@ -23,7 +23,8 @@ struct rail *rail_new(const struct rail_params *p)
 	r->conns = qpmap_new(p->max_conns);
 	r->timers = timer_heap_new(p->max_sessions);
 	r->rx_free = calloc(p->max_receives, sizeof(*r->rx_free));
-	if (!r->conns || !r->timers || !r->rx_free) {
+	r->rx_out = calloc(p->max_receives, sizeof(*r->rx_out));
+	if (!r->conns || !r->timers || !r->rx_free || !r->rx_out) {
 		rail_free(r);
 		errno = ENOMEM;
 		return NULL;
@@ -40,6 +41,7 @@ void rail_free(struct rail *r)
 	qpmap_free(r->conns);
 	timer_heap_free(r->timers);
 	free(r->rx_free);
+	free(r->rx_out);
 	free(r);
 }
 

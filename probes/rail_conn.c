@@ -242,8 +242,9 @@ static void receive_done(struct rail *r, struct rail_conn *c, const struct ibv_w
 {
 	uint32_t i = (uint32_t)(wc->wr_id & ~RX_TAG);
 
-	if (i >= r->rx_ready)
+	if (i >= r->rx_ready || !r->rx_out[i])
 		return; /* not a buffer of ours */
+	r->rx_out[i] = false;
 	r->rx_posted--;
 	r->rx_free[r->rx_free_len++] = i;
 	if (wc->status == IBV_WC_SUCCESS && wc->byte_len <= r->rx.size)
@@ -334,6 +335,7 @@ void rail_post_receives(struct rail *r)
 
 		if (ibv_post_srq_recv(r->rx.srq, &wr, &bad))
 			return; /* stays on the stack: tried again at the next completion */
+		r->rx_out[i] = true;
 		r->rx_free_len--;
 		r->rx_posted++;
 	}
