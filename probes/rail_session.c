@@ -293,10 +293,14 @@ static void book_due(struct rail *r, struct rail_session *s, enum op op, uint64_
 	}
 	if (n > 1)
 		ledger_skip(b, SKIP_WORKER_STUCK, n - 1);
-	if (may_send(r, s, op, now, &reason))
+	if (may_send(r, s, op, now, &reason)) {
 		send_probe(r, s, op, now, now - last > SELF_DELAY_NS);
-	else
+	} else {
+		/* The QP was free when this came due: only our lateness made them two at once. */
+		if (reason == SKIP_QP_STALLED && s->wr.posted_ns > last)
+			reason = SKIP_WORKER_STUCK;
 		ledger_skip(b, reason, 1);
+	}
 	if (b->misses != misses)
 		watch_turn(r, s, b, misses);
 }
