@@ -62,7 +62,8 @@ static void refuse(struct rdma_cm_id *id, enum wire_reject why)
 static bool same_key(const struct passive_key *a, const struct passive_key *b)
 {
 	return a->host == b->host && a->rail == b->rail && a->peer_rail == b->peer_rail &&
-	       a->class_hash == b->class_hash && a->path == b->path;
+	       a->class_hash == b->class_hash && a->path == b->path &&
+	       IN6_ARE_ADDR_EQUAL(&a->local, &b->local);
 }
 
 /* A peer that returns has left its old connection to us, perhaps without a word. */
@@ -122,7 +123,7 @@ void passive_request(struct control *c, struct listener *l, const struct rdma_cm
 	conn->peer = peer;
 	conn->instance = req.instance;
 	conn->key = (struct passive_key){ req.host_hash, req.rail_hash, req.peer_rail_hash,
-					  req.class_hash, req.path };
+					  req.class_hash, req.path, l->address };
 	if (conn_make_qp(c, conn) < 0) {
 		uint8_t data[WIRE_REJECT_LEN];
 

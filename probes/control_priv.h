@@ -42,11 +42,13 @@ struct cm_owner {
 	enum cm_kind kind;
 };
 
-/* Names a passive session; a new connection with the same key replaces the old. */
+/* Names a passive session; a new connection with the same key replaces the old. Our address is part
+ * of it: a list that names no rails may lead to several addresses of one of ours. */
 struct passive_key {
 	uint64_t host, rail, peer_rail;
 	uint32_t class_hash;
 	uint32_t path;
+	struct in6_addr local;
 };
 
 struct session;
