@@ -7,6 +7,7 @@
 
 #define CM_RETRY_NS 4000000000ULL /* a message of the CM that got lost is sent again */
 #define CM_RETRIES 15
+#define DREQ_RETRY_NS 100000000ULL
 #define REJECT_INVALID_SERVICE 8
 #define REJECT_CONSUMER 28
 
@@ -233,6 +234,14 @@ static void dreq_arrives(const struct action *a)
 
 	if (!id || fake_dropped(a->dev, id->dev))
 		return;
+	/* It overtook a reply that is not read yet: the CM sends it until it is heard. */
+	if (id->state == ID_CONNECTING && a->number < CM_RETRIES) {
+		struct action next = *a;
+
+		next.number++;
+		fake_later(&next, DREQ_RETRY_NS);
+		return;
+	}
 	if (id->state != ID_CONNECTED && id->state != ID_ACCEPTED)
 		return;
 	id->state = ID_CLOSED;
@@ -584,7 +593,7 @@ static void reply_arrives(const struct action *a)
 	struct fake_id *from = find_id(a->uid2), *to = find_id(a->uid);
 	struct fake_event *e;
 
-	if (!from || from->state != ID_ACCEPTED)
+	if (!from)
 		return;
 	if (!to || to->state != ID_CONNECTING) {
 		fake_cm_event(from, RDMA_CM_EVENT_REJECTED, REJECT_CONSUMER, NULL, 0);

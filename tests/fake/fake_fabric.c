@@ -321,6 +321,17 @@ void fabric_async_event(struct fake_device *dev, enum ibv_event_type event, uint
 	fake_unlock();
 }
 
+void fabric_break_qp(struct fake_device *dev, uint32_t qpn)
+{
+	struct fake_qp *qp;
+
+	fake_lock();
+	qp = fake_qp_find(dev, qpn);
+	fake_check(qp, "a QP that is not there cannot break");
+	fake_qp_error(qp);
+	fake_unlock();
+}
+
 void fabric_complete(struct fake_device *dev, const struct ibv_wc *wc)
 {
 	fake_lock();

@@ -82,6 +82,7 @@ struct fake_knobs {
 	bool lose_marker;	 /* a work request posted on a QP in error never comes back */
 	bool corrupt_reads;	 /* READs from this device arrive with one bit flipped */
 	bool shift_reads;	 /* ... one byte off */
+	bool refuse_reads;	 /* as if the region were gone */
 	bool double_completions; /* every send completion comes twice */
 	bool lose_rtu;		 /* its RTUs are lost: the peer's ESTABLISHED waits */
 	bool deaf_cm;		 /* requests to it get no answer */
@@ -130,6 +131,8 @@ void fabric_answer(struct fake_device *dev, enum rdma_cm_event_type event, int s
 void fabric_cm_event(struct fake_device *dev, enum rdma_cm_event_type event, int status);
 /* A port or device event on all contexts; with a qpn one of that QP. */
 void fabric_async_event(struct fake_device *dev, enum ibv_event_type event, uint32_t qpn);
+/* The QP goes to error by itself: what was posted on it is flushed, no event tells. */
+void fabric_break_qp(struct fake_device *dev, uint32_t qpn);
 /* A completion out of nowhere on the device's CQ. */
 void fabric_complete(struct fake_device *dev, const struct ibv_wc *wc);
 /* A message from nowhere arrives on a QP: takes a receive, if there is one. */

@@ -283,7 +283,7 @@ static void read_arrives(struct fake_qp *requester, struct fake_qp *responder, s
 	struct fake_mr *mr = fake_mr_find(responder->dev, wr->rkey, wr->remote_addr,
 					  wr->sge.length);
 
-	if (responder->no_reads || !mr || mr->mr.rkey != wr->rkey ||
+	if (k->refuse_reads || responder->no_reads || !mr || mr->mr.rkey != wr->rkey ||
 	    !(mr->access & IBV_ACCESS_REMOTE_READ)) {
 		answer(requester, wr->uid, IBV_WC_REM_ACCESS_ERR);
 		return;
@@ -303,7 +303,7 @@ static void request_arrives(const struct action *a)
 	struct fake_qp *qp = fake_qp_find(a->dev, a->qpn), *responder;
 	struct fake_wr *wr = running(qp, a->uid);
 
-	if (!wr || wr->attempt != a->number || fake_dropped(qp->dev, qp->peer))
+	if (!wr || fake_dropped(qp->dev, qp->peer))
 		return;
 	responder = fake_qp_find(qp->peer, qp->peer_qpn);
 	if (!responder || responder->state != IBV_QPS_RTS || responder->peer != qp->dev ||

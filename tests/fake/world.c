@@ -150,6 +150,11 @@ static void host_free(struct host *h)
 	close(h->socket[1]);
 }
 
+void host_crash(struct host *h)
+{
+	host_free(h);
+}
+
 void host_kill(struct host *h)
 {
 	fabric_set_dark(h->dev, true);
@@ -456,14 +461,29 @@ void assert_up(struct host *h, uint32_t row)
 	assert_true(world_until_state(h, row, SESSION_UP, 30 * NSEC_PER_SEC));
 }
 
-struct pair world_pair(void)
+static struct pair connect_pair(struct pair p)
 {
-	struct pair p = {host_up("host1", "10.0.0.1"), host_up("host2", "10.0.0.2")};
-
 	world_run(10 * NSEC_PER_MSEC);
 	host_session(p.a, 0, "host2", "10.0.0.2");
 	assert_up(p.a, 0);
 	return p;
+}
+
+struct pair world_pair(void)
+{
+	return connect_pair(
+		(struct pair){host_up("host1", "10.0.0.1"), host_up("host2", "10.0.0.2")});
+}
+
+struct pair world_pair_with(const struct op_config ops[OP_COUNT])
+{
+	struct pair p = {host_new("host1", "10.0.0.1"), host_new("host2", "10.0.0.2")};
+
+	memcpy(p.a->cfg.op, ops, sizeof(p.a->cfg.op));
+	memcpy(p.b->cfg.op, ops, sizeof(p.b->cfg.op));
+	host_start(p.a);
+	host_start(p.b);
+	return connect_pair(p);
 }
 
 void assert_receives_kept(const struct host *h)
@@ -531,4 +551,37 @@ int host_join(struct host *h)
 	assert_true(spsc_push(h->commands, &stop));
 	pthread_join(h->rail_thread, NULL);
 	return (int)(intptr_t)code;
+}
+
+void world_dump(const struct host *h)
+{
+	struct session_books b;
+
+	for (unsigned i = 0; i < h->told.n_changes && i < WORLD_CHANGES; i++)
+		fprintf(stderr, "%s %.6f row %u: %s -> %s (%s)\n", h->cfg.host,
+			(double)(h->told.change[i].at_ns % 1000000000000) / 1e9,
+			h->told.change[i].row, session_state_name(h->told.change[i].from),
+			session_state_name(h->told.change[i].to), h->told.change[i].why);
+	for (uint32_t row = 0; row < WORLD_ROWS; row++) {
+		table_get_books(h->table, row, &b);
+		for (unsigned op = 0; b.session_id && op < 2; op++) {
+			const struct op_books *o = &b.op[op];
+
+			fprintf(stderr, "row %u %s: scheduled %lu sent %lu ok %lu late %lu\n", row,
+				op_name((enum op)op), o->scheduled, o->sent, o->ok, o->late);
+			for (unsigned i = 0; i < FAIL_COUNT; i++)
+				if (o->failed[i])
+					fprintf(stderr, "  failed %s %lu\n",
+						fail_reason_name((enum fail_reason)i), o->failed[i]);
+			for (unsigned i = 0; i < ABORT_COUNT; i++)
+				if (o->aborted[i])
+					fprintf(stderr, "  aborted %s %lu\n",
+						abort_reason_name((enum abort_reason)i), o->aborted[i]);
+			for (unsigned i = 0; i < SKIP_COUNT; i++)
+				if (o->not_attempted[i])
+					fprintf(stderr, "  skipped %s %lu\n",
+						skip_reason_name((enum skip_reason)i),
+						o->not_attempted[i]);
+		}
+	}
 }

@@ -53,7 +53,6 @@ struct host {
 struct world {
 	struct host host[WORLD_HOSTS];
 	unsigned n_hosts;
-	bool allow_errors; /* books are not looked at */
 };
 
 extern struct world world;
@@ -70,6 +69,8 @@ void host_start(struct host *h);
 struct host *host_up(const char *name, const char *address);
 /* The process ends here and now, and nobody hears a last word. */
 void host_kill(struct host *h);
+/* The process ends, and the kernel closes its connections. */
+void host_crash(struct host *h);
 /* As main does it; true when the worker ended within its time. */
 bool host_stop(struct host *h);
 int host_exit_code(const struct host *h); /* -1: runs */
@@ -86,6 +87,8 @@ void world_run(uint64_t ns);
 bool world_until_state(struct host *h, uint32_t row, enum session_state state, uint64_t ns);
 bool world_until(bool (*done)(void *arg), void *arg, uint64_t ns);
 
+/* Everything, for who debugs a test. */
+void world_dump(const struct host *h);
 struct session_conn host_conn(const struct host *h, uint32_t row);
 struct op_books host_books(const struct host *h, uint32_t row, enum op op);
 struct rail_fact host_rail(const struct host *h);
@@ -98,6 +101,8 @@ struct pair {
 	struct host *a, *b;
 };
 struct pair world_pair(void);
+/* The same, with one configuration of both. */
+struct pair world_pair_with(const struct op_config ops[OP_COUNT]);
 void assert_up(struct host *h, uint32_t row);
 /* Every receive that was handed to the rail is posted or at hand; none got lost. */
 void assert_receives_kept(const struct host *h);
