@@ -148,10 +148,10 @@ static const char *op_list(const struct evidence *e, size_t i, struct snapshot *
 	return list;
 }
 
-/* " (retry exceeded)" or "". */
+/* " (retry exceeded)" or "". While the session is up its last error is of an earlier connection. */
 static const char *error_words(const struct snap_session *session, struct snapshot *s)
 {
-	if (!session->error.wall_ns || !session->error.text[0])
+	if (session->state == SESSION_UP || !session->error.wall_ns || !session->error.text[0])
 		return "";
 	return snapshot_printf(s, " (%.*s)", FACT_NAME, session->error.text);
 }
@@ -365,7 +365,10 @@ static struct blame blame_silent(const struct evidence *e, size_t i, struct snap
 	char since[WHEN_LEN];
 
 	when_text(evidence_missing_since(e->in[i].memory), since);
-	head = snapshot_printf(s, "%s is silent on rail %s since %s%s", session->peer,
+	/* One miss is not silence yet. */
+	head = snapshot_printf(s, "%s %s on rail %s since %s%s", session->peer,
+			       e->in[i].books_verdict == VERDICT_DEGRADED ? "missed a probe" :
+									    "is silent",
 			       session->rail, since, error_words(session, s));
 	if (blame_place(e, i, false, since, s, &b) || blame_place(e, i, true, since, s, &b))
 		return b;

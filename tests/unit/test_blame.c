@@ -287,6 +287,40 @@ static void test_error_of_a_session_that_is_up_again_is_not_held_against_it(void
 	world_free(&w);
 }
 
+static void test_one_miss_is_not_called_silence(void **state)
+{
+	struct world w;
+
+	(void)state;
+	one_rail(&w, 1);
+	look(&w);
+	miss(&w, 0, OP_SEND);
+	miss(&w, 0, OP_READ);
+	w.in[0].books_verdict = VERDICT_DEGRADED;
+	look(&w);
+	assert_session(&w, 0, VERDICT_DEGRADED, CAUSE_INCONCLUSIVE, "host2 missed a probe");
+	world_free(&w);
+}
+
+static void test_error_of_an_earlier_connection_is_not_told_of_one_that_is_up(void **state)
+{
+	struct world w;
+
+	(void)state;
+	one_rail(&w, 1);
+	look(&w);
+	w.sessions[0].state = SESSION_UP;
+	w.sessions[0].error.wall_ns = w.wall;
+	strcpy(w.sessions[0].error.text, "retry exceeded");
+	miss(&w, 0, OP_SEND);
+	miss(&w, 0, OP_READ);
+	w.in[0].books_verdict = VERDICT_FAILING;
+	look(&w);
+	assert_session(&w, 0, VERDICT_FAILING, CAUSE_INCONCLUSIVE, "host2 is silent");
+	assert_null(strstr(w.s->sessions[0].reason, "retry exceeded"));
+	world_free(&w);
+}
+
 static void test_one_silent_peer_of_many_excludes_this_host_only(void **state)
 {
 	struct world w;
@@ -587,6 +621,8 @@ int main(void)
 		cmocka_unit_test(test_wrong_version_hello_or_route_is_configuration),
 		cmocka_unit_test(test_own_lack_of_resources_is_the_local_host),
 		cmocka_unit_test(test_error_of_a_session_that_is_up_again_is_not_held_against_it),
+		cmocka_unit_test(test_one_miss_is_not_called_silence),
+		cmocka_unit_test(test_error_of_an_earlier_connection_is_not_told_of_one_that_is_up),
 		cmocka_unit_test(test_one_silent_peer_of_many_excludes_this_host_only),
 		cmocka_unit_test(test_sole_silent_peer_excludes_nothing),
 		cmocka_unit_test(test_all_of_three_silent_is_the_local_nic),
