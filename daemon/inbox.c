@@ -164,16 +164,26 @@ static void on_session(struct daemon *d, struct device *dev, const struct fact *
 		    session_state_name(state), f->conn.reason[0] ? ": " : "", f->conn.reason);
 }
 
+/* Every QP that ends raises it, some drivers several times: counted, and told by the drain. */
+static bool async_is_routine(unsigned event)
+{
+	return strcmp(async_event_names[event], "qp_last_wqe_reached") == 0;
+}
+
 static void on_async(struct daemon *d, struct device *dev, const struct fact *f)
 {
+	char port[32] = "";
 	unsigned held_back;
 
-	journal_add(d->journal, clock_wall_ns(), "async", dev->name, NULL, NULL, "%s%s%s",
-		    async_event_names[f->number], f->text[0] ? ": " : "", f->text);
-	if (ratelimit_allow(&dev->async_limit, clock_now_ns(), 10, &held_back))
-		log_info("%s port %u: event %s%s%s", dev->name, f->port,
-			 async_event_names[f->number], f->text[0] ? ": " : "", f->text);
 	looker_soon(d->looker);
+	if (async_is_routine(f->number))
+		return;
+	if (f->port)
+		snprintf(port, sizeof(port), " port %u", f->port);
+	journal_add(d->journal, clock_wall_ns(), "async", dev->name, NULL, NULL, "%s%s%s",
+		    async_event_names[f->number], f->port ? " on" : "", port);
+	if (ratelimit_allow(&dev->async_limit, clock_now_ns(), 10, &held_back))
+		log_info("%s%s: event %s", dev->name, port, async_event_names[f->number]);
 }
 
 static void on_device(struct daemon *d, struct device *dev, const struct fact *f)

@@ -94,10 +94,11 @@ void tell_drain(struct control *c, const struct conn *conn, enum drain_outcome o
 	table_put_rail_totals(c->p.table, conn->rail, &r->totals);
 	if (conn->session)
 		f.session_id = conn->session->wish.id;
-	snprintf(f.text, sizeof(f.text), "%s QP %u drained: %s",
-		 conn->rc.role == CONN_ACTIVE ? "active" : "passive", conn->rc.qpn,
-		 drain_outcome_name(outcome));
-	tell(c, &f);
+	snprintf(f.text, sizeof(f.text), "%s QP %u",
+		 conn->rc.role == CONN_ACTIVE ? "active" : "passive", conn->rc.qpn);
+	/* Attempts at a dead peer end every few seconds: counted, but no event. */
+	if (conn->established || outcome == DRAIN_TIMEOUT)
+		tell(c, &f);
 }
 
 void tell_device(struct control *c, const char *text)
