@@ -187,9 +187,9 @@ class Daemon:
         assert len(found) < 2, f"{name} {labels} is not one series"
         return found[0] if found else None
 
-    def wait_up(self, count=2):
+    def wait_up(self, count=2, seconds=8.0):
         wait_for(lambda: sum(r["state"] == "up" and r["verdict"] == "ok" for r in self.peers())
-                 == count, what=f"{count} sessions up and ok")
+                 == count, seconds, f"{count} sessions up and ok")
 
 
 def check_books(row):

@@ -195,7 +195,7 @@ def test_crashing_worker_is_restarted_ever_more_slowly():
         # 1 + 2 + 4 s, a quarter less or more
         assert 3 <= starts <= 5, d.log()
         assert d.log().count("cannot use the RDMA stack") >= starts - 1
-        d.wait_up()
+        d.wait_up(seconds=15)
 
 
 def test_trouble_of_a_device_is_told_once():
