@@ -287,20 +287,24 @@ int endpoint_receives(struct endpoint *e, uint32_t connections, uint32_t *ret_mo
 {
 	uint32_t want = min_u32(ECHO_BOUND * connections + RX_MARGIN, e->rx.capacity);
 	uint32_t before = e->rx_ready;
+	int r = 0;
 
 	while (e->rx_ready < want) {
 		struct chunk *c = add_chunk(e, (size_t)RX_CHUNK * e->rx.size);
 
-		if (!c)
-			return -errno;
+		if (!c) {
+			r = -errno;
+			break;
+		}
 		for (uint32_t i = 0; i < RX_CHUNK && e->rx_ready < e->rx.capacity; i++) {
 			e->rx.address[e->rx_ready] = c->memory + (size_t)i * e->rx.size;
 			e->rx.lkey[e->rx_ready] = c->mr->lkey;
 			e->rx_ready++;
 		}
 	}
+	/* Also those that came before the failure: nobody else tells the rail of them. */
 	*ret_more = e->rx_ready - before;
-	return 0;
+	return r;
 }
 
 int endpoint_arm_limit(struct endpoint *e)
