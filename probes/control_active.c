@@ -134,9 +134,13 @@ static void route_resolved(struct control *c, struct conn *conn)
 	if (r < 0) {
 		endpoint_error_text("no QP", -r, text, sizeof(text));
 		tell_device(c, text);
+		c->no_qp_told = true;
 		fail(c, conn, CONNECT_NO_RESOURCES, -r, "no QP can be made");
 		return;
 	}
+	if (c->no_qp_told)
+		tell_device(c, "");
+	c->no_qp_told = false;
 	make_request(c, conn, request);
 	if (rdma_connect(conn->id, &param)) {
 		fail(c, conn, CONNECT_OTHER, errno, strerror(errno));

@@ -126,6 +126,7 @@ struct control {
 	uint32_t n_accept;
 	uint64_t rescan_ns, open_retry_ns, stop_ns, limit_rearm_ns; /* TIMER_NEVER: not due */
 	char device_reason[FACT_TEXT];
+	bool no_qp_told; /* the reason is that no QP could be made */
 	bool stopping, main_gone, device_gone;
 	int exit_code; /* >= 0: end now */
 };
