@@ -118,20 +118,20 @@ static bool told_answer(struct fake_id *id, enum rdma_cm_event_type lowest,
 	struct action a = {.run = answer_now, .uid = id->uid, .event = w->event,
 			   .status = w->status, .len = w->len};
 
-	if (!w->set || w->event < lowest || w->event > highest)
+	if (!w->times || w->event < lowest || w->event > highest)
 		return false;
-	w->set = false;
+	w->times--;
 	memcpy(a.data, w->data, w->len);
 	fake_later(&a, FABRIC_DELAY_NS);
 	return true;
 }
 
 void fabric_answer(struct fake_device *dev, enum rdma_cm_event_type event, int status,
-		   const void *data, uint8_t len)
+		   unsigned times, const void *data, uint8_t len)
 {
 	FAKE_GUARD;
 
-	dev->answer = (struct fake_answer){.set = true, .event = event, .status = status,
+	dev->answer = (struct fake_answer){.times = times, .event = event, .status = status,
 					   .len = len};
 	if (len)
 		memcpy(dev->answer.data, data, len);
@@ -281,6 +281,7 @@ int rdma_set_option(struct rdma_cm_id *ibid, int level, int name, void *value, s
 	FAKE_GUARD;
 	struct fake_id *id = (struct fake_id *)ibid;
 
+	id->has_ack_timeout |= name == RDMA_OPTION_ID_ACK_TIMEOUT; /* at least it was tried */
 	if (failed(fake_call(CALL_SET_OPTION)))
 		return -1;
 	fake_check(level == RDMA_OPTION_ID && len == 1, "an option that the fake does not know");
@@ -289,7 +290,6 @@ int rdma_set_option(struct rdma_cm_id *ibid, int level, int name, void *value, s
 	} else {
 		fake_check(name == RDMA_OPTION_ID_ACK_TIMEOUT, "another option");
 		id->ack_timeout = *(uint8_t *)value;
-		id->has_ack_timeout = true;
 	}
 	return 0;
 }

@@ -86,6 +86,7 @@ struct fake_knobs {
 	bool double_completions; /* every send completion comes twice */
 	bool lose_rtu;		 /* its RTUs are lost: the peer's ESTABLISHED waits */
 	bool deaf_cm;		 /* requests to it get no answer */
+	bool prefer_v1;		 /* its ids take the RoCE v1 GID of an address that has both */
 	bool no_verbs;		 /* ADDR_RESOLVED without a device (node GUID of zero) */
 	struct fake_device *route_to; /* ADDR_RESOLVED over that device instead */
 };
@@ -124,9 +125,9 @@ void fabric_fail(struct fake_device *dev, enum fabric_call call, unsigned nth, u
 unsigned fabric_calls(const struct fake_device *dev, enum fabric_call call); /* so far */
 
 /* The next address, route or connect of dev gets this for an answer: ADDR_ERROR, ROUTE_ERROR,
- * REJECTED, UNREACHABLE or CONNECT_ERROR. */
+ * REJECTED, UNREACHABLE or CONNECT_ERROR; so many times. */
 void fabric_answer(struct fake_device *dev, enum rdma_cm_event_type event, int status,
-		   const void *data, uint8_t len);
+		   unsigned times, const void *data, uint8_t len);
 /* Every connected id of dev gets the event. */
 void fabric_cm_event(struct fake_device *dev, enum rdma_cm_event_type event, int status);
 /* A port or device event on all contexts; with a qpn one of that QP. */

@@ -116,7 +116,7 @@ struct fake_failure {
 };
 
 struct fake_answer {
-	bool set;
+	unsigned times;
 	enum rdma_cm_event_type event;
 	int status;
 	uint8_t data[CM_DATA_MAX], len;
