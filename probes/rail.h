@@ -63,7 +63,9 @@ struct rail_conn {
 	struct tx_record fifo[TX_SLOTS]; /* RC completes in order */
 	uint32_t fifo_head, fifo_len;
 	uint32_t slots_used; /* bit per tx slot */
-	bool hello_seen, failed, draining, marker_posted, marker_told;
+	/* Each is told to control once, however often the peer repeats itself. */
+	bool hello_seen, goodbye_seen, failed;
+	bool draining, marker_posted, marker_told;
 };
 
 struct echo_slot {

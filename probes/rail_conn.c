@@ -233,7 +233,9 @@ static void received(struct rail *r, struct rail_conn *c, const uint8_t *data, s
 			rail_session_reply(r, c->session, h.seq, r->poll_ns);
 		break;
 	case WIRE_GOODBYE:
-		rail_note_conn(r, NOTE_GOODBYE, c);
+		if (!c->goodbye_seen)
+			rail_note_conn(r, NOTE_GOODBYE, c);
+		c->goodbye_seen = true;
 		break;
 	}
 }
@@ -300,7 +302,9 @@ unsigned rail_poll(struct rail *r)
 
 		measure_lag(r, r->p.now_ns());
 		if (n < 0) {
-			spsc_push(r->p.notes, &(struct rail_note){ .type = NOTE_CQ_ERROR });
+			if (!r->cq_failed)
+				spsc_push(r->p.notes, &(struct rail_note){ .type = NOTE_CQ_ERROR });
+			r->cq_failed = true; /* once: control ends the worker */
 			break;
 		}
 		for (int i = 0; i < n; i++) {

@@ -27,6 +27,7 @@ struct rail {
 	 * completions or an event were seen: arming costs two system calls, and most rounds find
 	 * the CQ as they left it. */
 	bool armed;
+	bool cq_failed;
 	bool stopped;
 };
 

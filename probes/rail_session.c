@@ -21,6 +21,9 @@ void rail_session_publish(struct rail *r, struct rail_session *s)
 
 static void attention(struct rail *r, struct rail_session *s)
 {
+	/* Only a hint: while control sits in the kernel, what it must know needs the room. */
+	if (spsc_half_full(r->p.notes))
+		return;
 	spsc_push(r->p.notes, &(struct rail_note){ .type = NOTE_ATTENTION, .session = s });
 }
 

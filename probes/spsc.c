@@ -67,6 +67,13 @@ bool spsc_push(struct spsc *q, const void *message)
 	return true;
 }
 
+bool spsc_half_full(const struct spsc *q)
+{
+	size_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
+
+	return tail - atomic_load_explicit(&q->head, memory_order_acquire) > q->mask / 2;
+}
+
 bool spsc_pop(struct spsc *q, void *ret_message)
 {
 	size_t head = atomic_load_explicit(&q->head, memory_order_relaxed);

@@ -12,6 +12,8 @@ void spsc_free(struct spsc *q);
 int spsc_fd(const struct spsc *q); /* readable while there may be messages; owned by q */
 /* Producer: false when full (nothing was queued). Wakes the consumer. */
 bool spsc_push(struct spsc *q, const void *message);
+/* Producer: at least half of the capacity is taken. */
+bool spsc_half_full(const struct spsc *q);
 /* Consumer: false when empty. */
 bool spsc_pop(struct spsc *q, void *ret_message);
 /* Consumer: forget wake-ups so far; then pop until empty. */

@@ -57,6 +57,22 @@ static void test_a_full_queue_refuses_and_keeps_what_it_has(void **state)
 	spsc_free(q);
 }
 
+static void test_half_full_is_half_of_the_capacity(void **state)
+{
+	struct spsc *q = spsc_new(sizeof(uint64_t), 8);
+	uint64_t v = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		assert_false(spsc_half_full(q));
+		spsc_push(q, &v);
+	}
+	assert_true(spsc_half_full(q));
+	spsc_pop(q, &v);
+	assert_false(spsc_half_full(q));
+	spsc_free(q);
+}
+
 static void test_the_fd_is_readable_from_push_to_drain(void **state)
 {
 	struct spsc *q = spsc_new(sizeof(uint64_t), 8);
@@ -131,6 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_messages_come_out_in_order),
 		cmocka_unit_test(test_a_full_queue_refuses_and_keeps_what_it_has),
+		cmocka_unit_test(test_half_full_is_half_of_the_capacity),
 		cmocka_unit_test(test_the_fd_is_readable_from_push_to_drain),
 		cmocka_unit_test(test_two_threads_lose_neither_message_nor_wakeup),
 		cmocka_unit_test(test_free_of_nothing_is_fine),
