@@ -30,6 +30,15 @@ static bool listed(const struct control *c, const struct in6_addr *peer)
 	return false;
 }
 
+/* Own sessions keep their places also while they are not connected: whoever comes in must not lock
+ * them out. */
+static bool has_room(const struct control *c)
+{
+	uint32_t own = c->n_active > c->n_sessions ? c->n_active : c->n_sessions;
+
+	return own + c->n_passive < c->cfg.qps_per_device;
+}
+
 static enum wire_reject judge_request(struct control *c, const struct rdma_cm_event *ev,
 				      const struct in6_addr *peer, struct wire_request *req)
 {
@@ -44,7 +53,7 @@ static enum wire_reject judge_request(struct control *c, const struct rdma_cm_ev
 		return WIRE_REJECT_VERSION;
 	if (r == WIRE_MALFORMED)
 		return WIRE_REJECT_MALFORMED;
-	if (c->n_active + c->n_passive >= c->cfg.qps_per_device)
+	if (!has_room(c))
 		return WIRE_REJECT_NO_RESOURCES;
 	return WIRE_REJECT_NONE;
 }
@@ -91,8 +100,9 @@ static void replace_older(struct control *c, struct conn *conn)
 static int accept_conn(struct control *c, struct conn *conn, const struct rdma_conn_param *theirs)
 {
 	struct rdma_conn_param param = {
-		.responder_resources = theirs->initiator_depth ? 1 : 0,
-		.initiator_depth = theirs->responder_resources ? 1 : 0,
+		/* In the event both stand from our side: what they will have us respond to. */
+		.responder_resources = theirs->responder_resources ? 1 : 0,
+		.initiator_depth = theirs->initiator_depth ? 1 : 0,
 		.rnr_retry_count = RNR_RETRY,
 	};
 	uint8_t timeout = (uint8_t)c->cfg.ack_timeout;

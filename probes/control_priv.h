@@ -117,7 +117,7 @@ struct control {
 	struct device_scan *scan;
 	struct rail_pick *picks;
 	struct session **sessions; /* by row */
-	uint32_t n_rows;
+	uint32_t n_rows, n_sessions;
 	struct conn *conns;
 	uint32_t n_active, n_passive; /* QPs */
 	struct session *queue, **queue_tail; /* those that wait to connect */

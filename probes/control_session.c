@@ -48,6 +48,7 @@ void session_add(struct control *c, const struct wish_session *w)
 	s->rs.class_index = w->class_index;
 	s->rs.key_hash = key_hash(c, w);
 	c->sessions[w->row] = s;
+	c->n_sessions++;
 	publish_session(c, s);
 	command(c, &(struct rail_cmd){ .type = RAIL_ADD, .session = &s->rs });
 	if (!c->rails[w->rail].fact.up)
@@ -62,6 +63,7 @@ void session_maybe_free(struct control *c, struct session *s)
 	arm(c, s, TIMER_NEVER);
 	tell_removed(c, s);
 	c->sessions[s->wish.row] = NULL;
+	c->n_sessions--;
 	free(s);
 }
 
