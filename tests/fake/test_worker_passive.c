@@ -398,7 +398,7 @@ static void test_a_crashed_peer_is_noticed_at_once_and_returns(void **state)
 }
 
 /* Hosts that were made from one image: the same names everywhere. */
-static struct host *clone(const char *address)
+static struct host *twin_host(const char *address)
 {
 	struct host *h = host_new("twin", address);
 
@@ -410,7 +410,7 @@ static struct host *clone(const char *address)
 
 static void test_two_living_instances_of_one_name_are_told(void **state)
 {
-	struct host *first = clone("10.0.0.1"), *second = clone("10.0.0.2");
+	struct host *first = twin_host("10.0.0.1"), *second = twin_host("10.0.0.2");
 	struct host *h = host_up("host3", "10.0.0.3");
 
 	(void)state;
