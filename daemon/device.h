@@ -64,7 +64,7 @@ struct device {
 	uint64_t rss_bytes;
 	struct device_totals totals;
 	/* What was told about it, so that it is not told again and again. */
-	struct ratelimit async_limit, duplicate_limit;
+	struct ratelimit async_limit, drain_limit, duplicate_limit;
 	bool conflict_told;
 	uint64_t duplicate_ns; /* when two live instances of one name were last seen; 0: never */
 	char duplicate[FACT_NAME]; /* that name */

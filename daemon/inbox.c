@@ -13,6 +13,9 @@
 #include "daemon/stopper.h"
 #include "daemon/wishes.h"
 
+#define DRAINS_A_MINUTE 30 /* in the journal, of one device */
+#define ASYNC_A_MINUTE 10  /* in the log, of one device */
+
 /* --- the host's name --- */
 
 static void pick_name(const struct daemon *d, char name[FACT_NAME])
@@ -182,8 +185,22 @@ static void on_async(struct daemon *d, struct device *dev, const struct fact *f)
 		snprintf(port, sizeof(port), " port %u", f->port);
 	journal_add(d->journal, clock_wall_ns(), "async", dev->name, NULL, NULL, "%s%s%s",
 		    async_event_names[f->number], f->port ? " on" : "", port);
-	if (ratelimit_allow(&dev->async_limit, clock_now_ns(), 10, &held_back))
+	if (ratelimit_allow(&dev->async_limit, clock_now_ns(), ASYNC_A_MINUTE, &held_back))
 		log_info("%s%s: event %s", dev->name, port, async_event_names[f->number]);
+}
+
+/* Connects to dead peers end in drains all the time: they must not push all else out of the
+ * journal. One that timed out is always worth its place. */
+static void on_drain(struct daemon *d, struct device *dev, const struct fact *f)
+{
+	enum drain_outcome outcome = (enum drain_outcome)f->number;
+	unsigned held_back;
+
+	if (!ratelimit_allow(&dev->drain_limit, clock_now_ns(), DRAINS_A_MINUTE, &held_back) &&
+	    outcome != DRAIN_TIMEOUT)
+		return;
+	journal_add(d->journal, clock_wall_ns(), "drain", dev->name, NULL, NULL, "%s%s%s",
+		    drain_outcome_name(outcome), f->text[0] ? ": " : "", f->text);
 }
 
 static void on_device(struct daemon *d, struct device *dev, const struct fact *f)
@@ -250,9 +267,7 @@ static void on_fact(void *arg, struct device *dev, const struct fact *f)
 		on_async(d, dev, f);
 		break;
 	case FACT_DRAIN:
-		journal_add(d->journal, clock_wall_ns(), "drain", dev->name, NULL, NULL, "%s%s%s",
-			    drain_outcome_name((enum drain_outcome)f->number),
-			    f->text[0] ? ": " : "", f->text);
+		on_drain(d, dev, f);
 		break;
 	case FACT_DEVICE:
 		on_device(d, dev, f);
