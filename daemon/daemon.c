@@ -63,6 +63,8 @@ static void tend_devices(struct daemon *d)
 		sessions_sweep(d->sessions, dev, &ctx);
 		sessions_place(d->sessions, dev, &ctx);
 	}
+	if (!d->rails_complete)
+		planner_run(d);
 }
 
 static void on_tick(void *arg, uint64_t now_ns)

@@ -46,6 +46,7 @@ struct daemon {
 	struct stopper *stopper; /* NULL: not stopping */
 	bool scanned, serving;
 	bool no_device_told; /* the one line that says why nothing is probed */
+	bool rails_complete; /* every device has told its rails, or will not soon */
 	size_t unmatched;    /* targets that no rail reaches, as last told */
 	size_t beyond;	     /* devices past the limit, as last told */
 };

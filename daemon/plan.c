@@ -42,8 +42,10 @@ static int rail_for(const struct plan_input *in, const struct target *t)
 
 	if (t->rail[0] != '\0')
 		return rail_by_name(in, t->rail);
-	if (in->n_rails <= 1)
-		return (int)in->n_rails - 1;
+	if (in->n_rails == 0)
+		return -1;
+	if (in->n_rails == 1 && in->rails_complete)
+		return 0;
 	rail = in->route(in->arg, t);
 	return rail >= 0 && (size_t)rail < in->n_rails ? rail : -1;
 }

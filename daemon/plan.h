@@ -19,11 +19,14 @@ struct plan_input {
 	size_t n_targets;
 	const struct plan_rail *rails;
 	size_t n_rails;
+	/* All devices have told theirs: a single rail takes every target without a rail label.
+	 * While others may come, it takes those that the route brings to it. */
+	bool rails_complete;
 	const char *const *classes; /* in the order of the configuration */
 	size_t n_classes;
 	uint32_t sessions_per_device; /* own ones; the rest is disabled */
 	/* Index of the rail whose address the route to the target starts from, -1: unknown. Asked
-	 * only for targets without a rail label, and only when there are several rails. */
+	 * only for targets without a rail label. */
 	int (*route)(void *arg, const struct target *t);
 	void *arg;
 };

@@ -5,10 +5,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/log.h"
 #include "daemon/daemon.h"
 
 #define ROUTE_PORT 10480 /* any: nothing is sent */
+#define SETTLE_UP_NS NSEC_PER_SEC
+#define SETTLE_START_NS (10 * NSEC_PER_SEC)
 
 /* The source address that the routing table picks for a target. Connecting a UDP socket sends
  * nothing and waits for nothing. */
@@ -106,12 +109,12 @@ static size_t gather_targets(const struct peers *peers, const struct target **li
 
 static void tell_unmatched(struct daemon *d, const struct plan *plan, size_t n_rails)
 {
-	if (n_rails == 0 || plan->unmatched == d->unmatched)
+	if (n_rails == 0 || !d->rails_complete || plan->unmatched == d->unmatched)
 		return;
 	d->unmatched = plan->unmatched;
 	if (d->unmatched > 0)
-		log_warn("%zu peers cannot be reached from any rail of this host: their rail label "
-			 "is no rail here, or no route leads to them from one",
+		log_warn("%zu listed addresses cannot be reached from any rail of this host: their "
+			 "rail label is no rail here, or no route leads to them from one",
 			 d->unmatched);
 }
 
@@ -133,6 +136,7 @@ static void make(struct planner *p, const struct target **targets)
 		.targets = targets,
 		.rails = p->rails,
 		.n_rails = p->n_rails,
+		.rails_complete = d->rails_complete,
 		.classes = classes,
 		.n_classes = d->config.n_classes,
 		.sessions_per_device = d->config.qps_per_device / 2,
@@ -153,6 +157,33 @@ static void make(struct planner *p, const struct target **targets)
 	plan_free(&plan);
 }
 
+/* Has told its rails, or cannot be waited for. */
+static bool device_settled(const struct device *dev, uint64_t now_ns)
+{
+	switch (dev->state) {
+	case WORKER_STARTING:
+		return now_ns - dev->started_ns > SETTLE_START_NS;
+	case WORKER_UP:
+		return now_ns - dev->since_ns > SETTLE_UP_NS;
+	case WORKER_STUCK:
+	case WORKER_EXITED:
+	case WORKER_BACKOFF:
+	case WORKER_RELEASED:
+		break;
+	}
+	return true;
+}
+
+static bool rails_complete(const struct daemon *d)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	for (size_t i = 0; i < supervisor_count(d->supervisor); i++)
+		if (!device_settled(supervisor_get(d->supervisor, i), now_ns))
+			return false;
+	return d->scanned;
+}
+
 void planner_run(struct daemon *d)
 {
 	struct planner p = {.d = d};
@@ -165,6 +196,7 @@ void planner_run(struct daemon *d)
 		log_error("out of memory: the sessions stay as they are");
 		return;
 	}
+	d->rails_complete = rails_complete(d);
 	gather_rails(&p);
 	make(&p, targets);
 	free(targets);

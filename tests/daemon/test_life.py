@@ -95,6 +95,23 @@ def test_excluded_devices_are_never_opened():
         assert d.told("rxe1") == [] and d.told("mlx5_7") == []
 
 
+def test_peers_without_rail_go_by_route_and_the_unreachable_are_told():
+    peers = "[peers]\npeer = near 127.0.0.9\npeer = far 192.0.2.77\n"
+    with Daemon(PROBE + peers, devices=("rxe0", "rxe1"), start=False) as d:
+        d.script("rxe0", "rail rxe0 127.0.0.1 up")
+        d.script("rxe1", "rail rxe1 10.255.255.1 up")
+        d.start()
+        d.wait_up(1)
+        assert [(r["peer"], r["rail"], r["peer_rail"]) for r in d.peers()] == [("near", "rxe0", "")]
+        d.wait_log("1 listed addresses cannot be reached")
+
+
+def test_single_rail_takes_peers_without_rail_whatever_the_route():
+    with Daemon(PROBE + "[peers]\npeer = far 192.0.2.77\n") as d:
+        d.wait_up(1)
+        assert d.peers()[0]["rail"] == "rxe0"
+
+
 def test_ready_comes_last_and_stopping_first(manager):
     env, received = manager
     with Daemon(env=env) as d:

@@ -58,6 +58,7 @@ static struct plan_input input(void)
 		.n_targets = n_targets,
 		.rails = two_rails,
 		.n_rails = COUNT(two_rails),
+		.rails_complete = true,
 		.classes = one_class,
 		.n_classes = 1,
 		.sessions_per_device = 512,
@@ -170,6 +171,25 @@ static void test_single_rail_takes_all_without_asking_for_routes(void **state)
 	make(&p, &in);
 	assert_int_equal(p.n, 2);
 	assert_int_equal(routes_asked, 0);
+	plan_free(&p);
+}
+
+static void test_first_rail_of_several_to_come_takes_only_what_the_route_brings_to_it(void **state)
+{
+	struct plan_input in;
+	struct plan p;
+
+	(void)state;
+	target("host2", "");
+	target("host3", "");
+	target("host4", "rxe0");
+	in = input();
+	in.n_rails = 1;
+	in.rails_complete = false;
+	make(&p, &in);
+	assert_int_equal(p.n, 2);
+	assert_string_equal(p.entries[0].key.peer, "host2");
+	assert_string_equal(p.entries[1].key.peer, "host4");
 	plan_free(&p);
 }
 
@@ -332,6 +352,9 @@ int main(void)
 		cmocka_unit_test_setup(test_target_without_label_goes_by_route, reset),
 		cmocka_unit_test_setup(test_route_outside_of_the_rails_is_unmatched, reset),
 		cmocka_unit_test_setup(test_single_rail_takes_all_without_asking_for_routes, reset),
+		cmocka_unit_test_setup(
+			test_first_rail_of_several_to_come_takes_only_what_the_route_brings_to_it,
+			reset),
 		cmocka_unit_test_setup(test_every_class_gets_a_session_with_its_index, reset),
 		cmocka_unit_test_setup(test_order_does_not_depend_on_the_order_of_the_list, reset),
 		cmocka_unit_test_setup(test_same_endpoint_twice_is_one_session, reset),
