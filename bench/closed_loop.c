@@ -1,25 +1,23 @@
 /* Round trips of the real rail code in a closed loop: the next probe is due the moment the one
  * before it is done.
  *
- *   closed_loop [--device D] serve            answer probes until SIGTERM
- *   closed_loop [--device D] [--count N] [--size N] read|send ADDRESS
+ *   closed_loop [--device D] [--size N] serve     answer probes up to that size until SIGTERM
+ *   closed_loop [--device D] [--size N] [--count N] read|send ADDRESS
  *
  * How the loop is closed: the probe's interval is a second, and whenever nothing is in flight the
  * rail's clock is put forward to the next due instant. Every probe so takes the whole way through
- * schedule, post, event, poll, books and shared table, no instant is ever due while the QP is
- * busy, and the clock moves only where no round trip is being measured. */
+ * schedule, post, event, poll, books and shared table, and the clock moves only where no round
+ * trip is being measured. Instants that were due while the QP was busy all the same are told. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -324,10 +322,10 @@ static bool report(struct run *run)
 static void usage(void)
 {
 	fprintf(stderr,
-		"usage: closed_loop [--device NAME] serve\n"
-		"       closed_loop [--device NAME] [--count 1..%u] [--size 32..%u] "
+		"usage: closed_loop [--device NAME] [--size %u..%u] serve\n"
+		"       closed_loop [--device NAME] [--size %u..%u] [--count 1..%u] "
 		"read|send IPV4-ADDRESS\n",
-		COUNT_MAX, SIZE_MAX_BYTES);
+		WIRE_MIN_PROBE, SIZE_MAX_BYTES, WIRE_MIN_PROBE, SIZE_MAX_BYTES, COUNT_MAX);
 	exit(64);
 }
 
