@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Commands in a guest, over one SSH connection a host that stays open: a command then costs one round
-# trip and no key exchange. Sourced after common.sh, with lab_paths called.
+# Commands in a guest, over one SSH connection a host that stays open: a command then costs one
+# round trip and no key exchange. Sourced after common.sh, with lab_paths called.
 
 ssh_port()
 {

@@ -33,14 +33,16 @@ def duration(seconds):
     return f"{seconds * 1e3:.1f} ms"
 
 
-def ratio(value):
-    return "-" if value is None else f"{value * 100:.2f}%"
+def loss(row):
+    if row["loss_ratio"] is None:
+        return "loss -"
+    return f"loss {row['loss_ratio'] * 100:.1f}% in {row['window_seconds']:.0f} s"
 
 
 def line(host, row):
     words = [
         f"{host} -> {row['peer']:<6} {row['rail']:<5} {row['state']:<10} {row['verdict']:<8}",
-        f"loss {ratio(row['loss_ratio']):<6}",
+        f"{loss(row):<18}",
     ]
     for name, op in operations(row).items():
         words.append(

@@ -184,7 +184,9 @@ class Lab:
     def wait_healthy(self, timeout=HEAL_TIMEOUT_S):
         """Wait until every session of every host is up with verdict ok."""
         wait_for(
-            self.is_healthy, timeout, lambda: "all sessions up and ok: " + "; ".join(self.all_faults())
+            self.is_healthy,
+            timeout,
+            lambda: "all sessions up and ok: " + "; ".join(self.all_faults()),
         )
 
     def repair(self):

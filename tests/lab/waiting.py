@@ -22,5 +22,6 @@ def wait_for(cond, timeout, what, period=0.25):
             reason = error
         if time.monotonic() >= deadline:
             text = what() if callable(what) else what
-            raise AssertionError(f"not within {timeout} s: {text}" + (f": {reason}" if reason else ""))
+            because = f": {reason}" if reason else ""
+            raise AssertionError(f"not within {timeout} s: {text}{because}")
         time.sleep(period)
