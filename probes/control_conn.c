@@ -67,7 +67,9 @@ static void conn_destroy(struct control *c, struct conn *conn)
  * made anew (rxe_req.c, rxe_requester). A peer cannot hear us now anyway: it waits. */
 static bool may_send_mads(struct control *c, const struct conn *conn)
 {
-	return c->stopping || !conn->rc.qp || rails_port_active(c, conn->rail);
+	if (c->stopping || !conn->rc.qp)
+		return true;
+	return c->p.now_ns() >= conn->quiet_until_ns && rails_port_active(c, conn->rail);
 }
 
 void conn_release_held(struct control *c)
@@ -76,7 +78,8 @@ void conn_release_held(struct control *c)
 
 	for (struct conn *conn = c->conns; conn; conn = next) {
 		next = conn->next;
-		if (conn->phase == CONN_HELD && rails_port_active(c, conn->rail))
+		if (conn->phase == CONN_HELD && c->p.now_ns() >= conn->quiet_until_ns &&
+		    rails_port_active(c, conn->rail))
 			conn_destroy(c, conn);
 	}
 }
@@ -184,7 +187,7 @@ void conn_drain(struct control *c, struct conn *conn, uint32_t value, bool goodb
 {
 	struct session *s = conn->session;
 
-	if (conn->phase == CONN_OPENING) {
+	if (conn->phase == CONN_OPENING || conn->phase == CONN_HELD) {
 		conn_destroy(c, conn);
 		if (s)
 			session_conn_gone(c, s);
@@ -250,7 +253,9 @@ void conn_timer(struct control *c, struct conn *conn)
 			finish(c, conn, conn->last_wqe ? DRAIN_LAST_WQE : DRAIN_MARKER);
 		break;
 	case CONN_FORGETTING:
+		break;
 	case CONN_HELD:
+		rails_rescan_soon(c, 0);
 		break;
 	}
 }
@@ -303,6 +308,13 @@ static uint32_t value_of_status(uint32_t status)
 	}
 }
 
+/* A link that goes down loses its routes before its port says so: this may be the first sign. */
+static bool could_not_leave(uint32_t status)
+{
+	return status == IBV_WC_LOC_QP_OP_ERR || status == IBV_WC_WR_FLUSH_ERR ||
+	       status == IBV_WC_GENERAL_ERR;
+}
+
 static void failed(struct control *c, struct conn *conn, const struct rail_note *n)
 {
 	struct session *s = conn->session;
@@ -311,6 +323,8 @@ static void failed(struct control *c, struct conn *conn, const struct rail_note 
 
 	if (conn->phase != CONN_LIVE)
 		return;
+	if (could_not_leave(n->status))
+		conn->quiet_until_ns = c->p.now_ns() + PORT_SETTLE_NS;
 	if (!s) {
 		conn_drain(c, conn, ABORT_FLUSHED, false);
 		return;
@@ -361,6 +375,8 @@ static void forgotten(struct control *c, struct conn *conn)
 		release_qp(c, conn);
 		conn->phase = CONN_HELD;
 		conn->session = NULL;
+		if (c->p.now_ns() < conn->quiet_until_ns)
+			timer_heap_set(c->timers, &conn->timer.node, conn->quiet_until_ns);
 	}
 	if (s)
 		session_conn_gone(c, s);

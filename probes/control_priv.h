@@ -21,6 +21,7 @@
 #define BACKOFF_CAP_NS (10 * NSEC_PER_SEC)
 #define BACKOFF_FLOOR_NS (20 * NSEC_PER_MSEC)
 #define RESCAN_NS (5 * NSEC_PER_SEC)	/* safety net under the events */
+#define PORT_SETTLE_NS (100 * NSEC_PER_MSEC) /* a link goes down in steps */
 #define GID_SETTLE_NS (100 * NSEC_PER_MSEC) /* bursts of GID_CHANGE become one scan */
 #define LISTEN_BACKLOG 1024
 #define MIN_RNR_TIMER 12 /* 0.64 ms; rdma_cm leaves 0, which is 655 ms */
@@ -69,6 +70,7 @@ struct conn {
 	struct rdma_cm_id *id;
 	uint32_t rail; /* index */
 	bool has_memory, established, last_wqe, welcomed;
+	uint64_t quiet_until_ns; /* no CM message before */
 	struct control_timer timer;
 	struct session *session; /* active; NULL once the session let go */
 	/* passive */
@@ -155,6 +157,8 @@ uint64_t rails_next_retry(const struct control *c);
 void rails_close(struct control *c);
 /* As of the last scan: the rail's port is active and its source address there. */
 bool rails_port_active(const struct control *c, uint32_t rail);
+/* As of the last scan; true for a GID that could not be learnt (all zero). */
+bool rails_has_gid(const struct control *c, const uint8_t gid[16]);
 /* Ask the port and the GID table now: whether a failure of a connection on this rail is our own
  * port's doing. */
 bool rails_port_down_now(struct control *c, uint32_t rail, const uint8_t gid[16]);
