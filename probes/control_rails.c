@@ -12,6 +12,8 @@
 #include "probes/table.h"
 #include "probes/worker.h"
 
+#define LISTEN_TELL 3 /* failures in a row before it is worth a word */
+
 void rails_rescan_soon(struct control *c, uint64_t in_ns)
 {
 	uint64_t at = c->p.now_ns() + in_ns;
@@ -60,7 +62,7 @@ static void listen_failed(struct control *c, struct listener *l, int err)
 
 	l->retry_ns = c->p.now_ns() + backoff_ns(l->attempt++, NSEC_PER_SEC, 10 * NSEC_PER_SEC,
 						 NSEC_PER_SEC / 2, c->p.random());
-	if (l->attempt < 3)
+	if (l->attempt < LISTEN_TELL)
 		return;
 	rail_address_text(&l->address, where);
 	snprintf(text, sizeof(text), "cannot listen on %s port %u: %s; is another process there?",
@@ -73,7 +75,8 @@ static void open_endpoint(struct control *c, struct ibv_context *verbs)
 	char err[FACT_TEXT];
 	struct rail_cmd cmd = { .type = RAIL_ENDPOINT };
 
-	if (endpoint_verbs(c->endpoint) || !verbs)
+	/* After a failure another address of the device is no second chance: main's next worker is. */
+	if (endpoint_verbs(c->endpoint) || !verbs || c->exit_code >= 0)
 		return;
 	if (endpoint_open(c->endpoint, verbs, err, sizeof(err)) < 0) {
 		tell_device(c, err);
@@ -95,6 +98,8 @@ static void try_listen(struct control *c, struct listener *l)
 		listen_failed(c, l, r);
 		return;
 	}
+	if (l->attempt >= LISTEN_TELL)
+		tell_device(c, "");
 	l->attempt = 0;
 	l->retry_ns = TIMER_NEVER;
 	open_endpoint(c, l->id->verbs);
@@ -290,6 +295,18 @@ bool rails_port_active(const struct control *c, uint32_t rail)
 	return false;
 }
 
+bool rails_has_gid(const struct control *c, const uint8_t gid[16])
+{
+	static const uint8_t unknown[16];
+
+	if (!memcmp(gid, unknown, sizeof(unknown)))
+		return true; /* verbs did not tell: no sign that it is gone */
+	for (uint32_t i = 0; i < c->scan->n_addresses; i++)
+		if (!memcmp(c->scan->addresses[i].gid, gid, 16))
+			return true;
+	return false;
+}
+
 bool rails_port_down_now(struct control *c, uint32_t rail, const uint8_t gid[16])
 {
 	uint32_t port = c->rails[rail].fact.port;
@@ -300,8 +317,5 @@ bool rails_port_down_now(struct control *c, uint32_t rail, const uint8_t gid[16]
 	for (uint32_t i = 0; i < c->scan->n_ports; i++)
 		if (c->scan->ports[i].port == port && !c->scan->ports[i].active)
 			return true;
-	for (uint32_t i = 0; i < c->scan->n_addresses; i++)
-		if (!memcmp(c->scan->addresses[i].gid, gid, 16))
-			return false;
-	return true;
+	return !rails_has_gid(c, gid);
 }

@@ -300,21 +300,13 @@ void sessions_start_booking(struct control *c, uint32_t rail)
 						       .session = &c->sessions[i]->rs });
 }
 
-static bool gid_still_there(const struct control *c, const uint8_t gid[16])
-{
-	for (uint32_t i = 0; i < c->scan->n_addresses; i++)
-		if (!memcmp(c->scan->addresses[i].gid, gid, 16))
-			return true;
-	return false;
-}
-
 void sessions_check_gids(struct control *c)
 {
 	for (uint32_t i = 0; i < c->n_rows; i++) {
 		struct session *s = c->sessions[i];
 
 		if (s && s->conn && s->pub.state == SESSION_UP &&
-		    !gid_still_there(c, s->pub.local_gid))
+		    !rails_has_gid(c, s->pub.local_gid))
 			session_broken(c, s, IBV_WC_WR_FLUSH_ERR, 0, OP_SEND,
 				       "the local address is gone", ABORT_LOCAL_PORT_DOWN);
 	}
