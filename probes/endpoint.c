@@ -114,6 +114,10 @@ int endpoint_open_device(struct endpoint *e, const char *device, char *err, size
 	if (!r)
 		r = ibv_query_device(e->own, &e->attr);
 	if (r) {
+		/* Half open is closed: the next try begins anew. */
+		if (e->own)
+			ibv_close_device(e->own);
+		e->own = NULL;
 		snprintf(what, sizeof(what), "%.64s cannot be opened for verbs", device);
 		endpoint_error_text(what, r, err, errlen);
 		return -r;
