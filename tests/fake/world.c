@@ -387,17 +387,23 @@ static uint64_t host_wake(struct host *h)
 	return at;
 }
 
-static void step(uint64_t end_ns)
+/* Everybody does what is to be done now. */
+static void do_now(void)
 {
-	uint64_t next = min_u64(end_ns, virtual_ns + TICK_NS);
-
 	fabric_step();
 	for (unsigned i = 0; i < world.n_hosts; i++)
 		step_host(&world.host[i]);
+	world_take_facts();
+}
+
+/* On to the next instant at which there is something to do. */
+static void pass_time(uint64_t end_ns)
+{
+	uint64_t next = min_u64(end_ns, virtual_ns + TICK_NS);
+
 	for (unsigned i = 0; i < world.n_hosts; i++)
 		next = min_u64(next, host_wake(&world.host[i]));
 	next = min_u64(next, fabric_step());
-	world_take_facts();
 	if (next <= virtual_ns)
 		next = virtual_ns + NSEC_PER_USEC; /* a round takes its time */
 	for (unsigned i = 0; i < world.n_hosts; i++)
@@ -410,20 +416,25 @@ void world_run(uint64_t ns)
 {
 	uint64_t end = virtual_ns + ns;
 
-	while (virtual_ns < end)
-		step(end);
+	while (virtual_ns < end) {
+		do_now();
+		pass_time(end);
+	}
+	do_now();
 }
 
 bool world_until(bool (*done)(void *arg), void *arg, uint64_t ns)
 {
 	uint64_t end = virtual_ns + ns;
 
-	while (!done(arg)) {
+	for (;;) {
+		do_now();
+		if (done(arg))
+			return true;
 		if (virtual_ns >= end)
 			return false;
-		step(end);
+		pass_time(end);
 	}
-	return true;
 }
 
 struct awaited {
