@@ -93,6 +93,7 @@ static void start_worker(struct device *d, uint64_t now_ns)
 	d->stopping = d->renewing = d->killed = d->ready = d->counter_stuck = false;
 	memset(&d->beat, 0, sizeof(d->beat));
 	d->trouble[0] = '\0';
+	d->rail_ns = 0;
 	d->started_ns = now_ns;
 	d->proc = worker_proc_start(d->ctx->loop, &how, &worker_events, d);
 	if (!d->proc) {

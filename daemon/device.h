@@ -49,6 +49,7 @@ struct device {
 	uint64_t stop_by_ns;		  /* SIGKILL when it still runs then */
 	uint64_t start_at_ns;		  /* in back-off */
 	uint64_t started_ns;		  /* of the process */
+	uint64_t rail_ns; /* when this worker's last new rail appeared; 0: none so far */
 	uint32_t generation;
 	uint64_t restarts;
 	uint64_t absent_since_ns;

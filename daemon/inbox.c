@@ -26,6 +26,8 @@ static void pick_name(const struct daemon *d, char name[FACT_NAME])
 		name_copy(name, FACT_NAME, listed && !d->config.name[0] ? listed : d->config.name);
 		return;
 	}
+	memset(name, 0, FACT_NAME);
+	/* One that is cut may lack its end. */
 	if (gethostname(name, FACT_NAME) < 0 || name[FACT_NAME - 1] != '\0' || !name_valid(name))
 		name_copy(name, FACT_NAME, "localhost");
 }
@@ -128,6 +130,8 @@ static bool learn_rail(struct daemon *d, struct device *dev, uint32_t index,
 	}
 	if (!rail)
 		return false;
+	if (change == RAIL_APPEARED)
+		dev->rail_ns = clock_now_ns();
 	tell_rail(d, rail, change);
 	return learn_address(d, rail) || change == RAIL_APPEARED || change == RAIL_READDRESSED;
 }

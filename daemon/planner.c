@@ -9,8 +9,9 @@
 #include "core/log.h"
 #include "daemon/daemon.h"
 
-#define ROUTE_PORT 10480 /* any: nothing is sent */
-#define SETTLE_UP_NS NSEC_PER_SEC
+#define ROUTE_PORT 10480		/* any: nothing is sent */
+#define SETTLE_RAIL_NS NSEC_PER_SEC	/* the rails of a device appear together */
+#define SETTLE_UP_NS (5 * NSEC_PER_SEC) /* a device without rails is told as such */
 #define SETTLE_START_NS (10 * NSEC_PER_SEC)
 
 /* The source address that the routing table picks for a target. Connecting a UDP socket sends
@@ -164,6 +165,8 @@ static bool device_settled(const struct device *dev, uint64_t now_ns)
 	case WORKER_STARTING:
 		return now_ns - dev->started_ns > SETTLE_START_NS;
 	case WORKER_UP:
+		if (dev->rail_ns)
+			return now_ns - dev->rail_ns > SETTLE_RAIL_NS;
 		return now_ns - dev->since_ns > SETTLE_UP_NS;
 	case WORKER_STUCK:
 	case WORKER_EXITED:

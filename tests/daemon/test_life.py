@@ -60,6 +60,7 @@ def test_without_any_device_it_serves_and_says_why_once():
         time.sleep(2.5)
         assert d.get("/-/healthy")[0] == 200
         assert d.json("/api/v1/status")["verdict"] == "unknown"
+        assert d.json("/api/v1/status")["host"] == socket.gethostname()
         assert d.json("/api/v1/devices")["devices"] == []
         assert d.log().count("no RDMA device") == 1
         assert d.get("/api/v1/health")[0] == 200
