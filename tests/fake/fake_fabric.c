@@ -384,6 +384,16 @@ uint32_t fabric_qps(const struct fake_device *dev)
 	return n;
 }
 
+bool fabric_has_qp(const struct fake_device *dev, uint32_t qpn)
+{
+	bool has;
+
+	fake_lock();
+	has = fake_qp_find(dev, qpn);
+	fake_unlock();
+	return has;
+}
+
 uint32_t fabric_last_qpn(const struct fake_device *dev)
 {
 	uint32_t n;

@@ -146,6 +146,7 @@ unsigned fabric_objects(enum fabric_object kind); /* alive now */
 uint32_t fabric_srq_posted(const struct fake_device *dev); /* receives that wait */
 uint64_t fabric_srq_taken(const struct fake_device *dev);  /* consumed so far */
 uint32_t fabric_qps(const struct fake_device *dev);
+bool fabric_has_qp(const struct fake_device *dev, uint32_t qpn);
 uint32_t fabric_last_qpn(const struct fake_device *dev); /* made last */
 /* How many requests it rejected, and the private data of the last. */
 unsigned fabric_rejects(const struct fake_device *dev, uint8_t *ret_data, size_t len);

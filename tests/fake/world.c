@@ -139,6 +139,7 @@ static void host_free(struct host *h)
 	if (!h->running)
 		return;
 	h->running = false;
+	memset(h->last, 0, sizeof(h->last));
 	fabric_use(h->dev);
 	control_free(h->control);
 	rail_free(h->rail);
@@ -475,8 +476,10 @@ bool host_stop(struct host *h)
 
 struct session_conn host_conn(const struct host *h, uint32_t row)
 {
-	struct session_conn c;
+	struct session_conn c = {0};
 
+	if (!h->running)
+		return c;
 	assert_true(table_get_conn(h->table, row, &c));
 	return c;
 }
