@@ -72,15 +72,18 @@ static bool may_send_mads(struct control *c, const struct conn *conn)
 	return c->p.now_ns() >= conn->quiet_until_ns && rails_port_active(c, conn->rail);
 }
 
-void conn_release_held(struct control *c)
+void conns_follow_port(struct control *c)
 {
 	struct conn *next;
 
 	for (struct conn *conn = c->conns; conn; conn = next) {
+		bool active = rails_port_active(c, conn->rail);
+
 		next = conn->next;
-		if (conn->phase == CONN_HELD && c->p.now_ns() >= conn->quiet_until_ns &&
-		    rails_port_active(c, conn->rail))
+		if (conn->phase == CONN_HELD && c->p.now_ns() >= conn->quiet_until_ns && active)
 			conn_destroy(c, conn);
+		else if (conn->phase == CONN_SUSPECT && !active)
+			timer_heap_set(c->timers, &conn->timer.node, c->p.now_ns());
 	}
 }
 
@@ -193,7 +196,7 @@ void conn_drain(struct control *c, struct conn *conn, uint32_t value, bool goodb
 			session_conn_gone(c, s);
 		return;
 	}
-	if (conn->phase != CONN_LIVE)
+	if (conn->phase != CONN_LIVE && conn->phase != CONN_SUSPECT)
 		return;
 	command_conn(c, RAIL_DRAIN, conn, value);
 	if (goodbye && conn->established) {
@@ -222,42 +225,6 @@ static void marker_flushed(struct control *c, struct conn *conn)
 	async_drain(c); /* it may be there already, unread */
 	if (conn->last_wqe && conn->phase == CONN_LAST_WQE)
 		finish(c, conn, DRAIN_LAST_WQE);
-}
-
-static void attempt_timed_out(struct control *c, struct conn *conn)
-{
-	if (conn->session)
-		session_connect_failed(c, conn->session, CONNECT_TIMEOUT, 0,
-				       conn->established ? "no hello from the peer in time" :
-							   "no answer to the connection request");
-	else
-		conn_drain(c, conn, ABORT_FLUSHED, false);
-}
-
-void conn_timer(struct control *c, struct conn *conn)
-{
-	switch (conn->phase) {
-	case CONN_OPENING:
-	case CONN_LIVE:
-		attempt_timed_out(c, conn);
-		break;
-	case CONN_GOODBYE:
-		to_error(c, conn);
-		break;
-	case CONN_MARKING:
-		finish(c, conn, DRAIN_TIMEOUT);
-		break;
-	case CONN_LAST_WQE:
-		async_drain(c);
-		if (conn->phase == CONN_LAST_WQE)
-			finish(c, conn, conn->last_wqe ? DRAIN_LAST_WQE : DRAIN_MARKER);
-		break;
-	case CONN_FORGETTING:
-		break;
-	case CONN_HELD:
-		rails_rescan_soon(c, 0);
-		break;
-	}
 }
 
 struct conn *conn_by_qpn(struct control *c, uint32_t qpn)
@@ -315,11 +282,28 @@ static bool could_not_leave(uint32_t status)
 	       status == IBV_WC_GENERAL_ERR;
 }
 
+static void break_session(struct control *c, struct conn *conn)
+{
+	struct session *s = conn->session;
+	uint32_t status = conn->error.status, value = value_of_status(status);
+
+	if (rails_port_down_now(c, conn->rail, s->pub.local_gid))
+		value = ABORT_LOCAL_PORT_DOWN;
+	conn->phase = CONN_LIVE;
+	session_broken(c, s, (int)status, conn->error.vendor_err, conn->error.op,
+		       ibv_wc_status_str(status), value);
+}
+
+/* Whose fault it is shows a little later. */
+static void suspect_port(struct control *c, struct conn *conn)
+{
+	conn->phase = CONN_SUSPECT;
+	timer_heap_set(c->timers, &conn->timer.node, conn->quiet_until_ns);
+}
+
 static void failed(struct control *c, struct conn *conn, const struct rail_note *n)
 {
 	struct session *s = conn->session;
-	const char *text = ibv_wc_status_str(n->status);
-	uint32_t value = value_of_status(n->status);
 
 	if (conn->phase != CONN_LIVE)
 		return;
@@ -330,12 +314,17 @@ static void failed(struct control *c, struct conn *conn, const struct rail_note 
 		return;
 	}
 	if (s->pub.state != SESSION_UP) {
-		session_connect_failed(c, s, CONNECT_HELLO, (int)n->status, text);
+		session_connect_failed(c, s, CONNECT_HELLO, (int)n->status,
+				       ibv_wc_status_str(n->status));
 		return;
 	}
-	if (rails_port_down_now(c, conn->rail, s->pub.local_gid))
-		value = ABORT_LOCAL_PORT_DOWN;
-	session_broken(c, s, (int)n->status, n->vendor_err, n->op, text, value);
+	conn->error.status = n->status;
+	conn->error.vendor_err = n->vendor_err;
+	conn->error.op = n->op;
+	if (could_not_leave(n->status) && !rails_port_down_now(c, conn->rail, s->pub.local_gid))
+		suspect_port(c, conn);
+	else
+		break_session(c, conn);
 }
 
 void conn_disconnected(struct control *c, struct conn *conn, const char *text)
@@ -422,4 +411,45 @@ void conn_qp_event(struct control *c, uint32_t qpn, const char *text)
 
 	if (conn)
 		conn_disconnected(c, conn, text);
+}
+
+/* --- time --- */
+
+static void attempt_timed_out(struct control *c, struct conn *conn)
+{
+	if (conn->session)
+		session_connect_failed(c, conn->session, CONNECT_TIMEOUT, 0,
+				       conn->established ? "no hello from the peer in time" :
+							   "no answer to the connection request");
+	else
+		conn_drain(c, conn, ABORT_FLUSHED, false);
+}
+
+void conn_timer(struct control *c, struct conn *conn)
+{
+	switch (conn->phase) {
+	case CONN_OPENING:
+	case CONN_LIVE:
+		attempt_timed_out(c, conn);
+		break;
+	case CONN_GOODBYE:
+		to_error(c, conn);
+		break;
+	case CONN_MARKING:
+		finish(c, conn, DRAIN_TIMEOUT);
+		break;
+	case CONN_LAST_WQE:
+		async_drain(c);
+		if (conn->phase == CONN_LAST_WQE)
+			finish(c, conn, conn->last_wqe ? DRAIN_LAST_WQE : DRAIN_MARKER);
+		break;
+	case CONN_FORGETTING:
+		break;
+	case CONN_SUSPECT:
+		break_session(c, conn);
+		break;
+	case CONN_HELD:
+		rails_rescan_soon(c, 0);
+		break;
+	}
 }

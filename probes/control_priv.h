@@ -21,7 +21,7 @@
 #define BACKOFF_CAP_NS (10 * NSEC_PER_SEC)
 #define BACKOFF_FLOOR_NS (20 * NSEC_PER_MSEC)
 #define RESCAN_NS (5 * NSEC_PER_SEC)	/* safety net under the events */
-#define PORT_SETTLE_NS (100 * NSEC_PER_MSEC) /* a link goes down in steps */
+#define PORT_SETTLE_NS (300 * NSEC_PER_MSEC) /* a link goes down in steps; seen: 250 ms */
 #define GID_SETTLE_NS (100 * NSEC_PER_MSEC) /* bursts of GID_CHANGE become one scan */
 #define LISTEN_BACKLOG 1024
 #define MIN_RNR_TIMER 12 /* 0.64 ms; rdma_cm leaves 0, which is 655 ms */
@@ -30,6 +30,7 @@
 enum conn_phase {
 	CONN_OPENING,	  /* no QP yet */
 	CONN_LIVE,	  /* QP exists and is the rail's too */
+	CONN_SUSPECT,	  /* broken on our side: is the port about to go down? */
 	CONN_GOODBYE,	  /* our last message is on its way */
 	CONN_MARKING,	  /* QP in error, waiting for the marker's flush */
 	CONN_LAST_WQE,	  /* flushed, waiting for the event */
@@ -71,6 +72,9 @@ struct conn {
 	uint32_t rail; /* index */
 	bool has_memory, established, last_wqe, welcomed;
 	uint64_t quiet_until_ns; /* no CM message before */
+	struct {
+		uint32_t status, vendor_err, op;
+	} error; /* of the completion that broke it */
 	struct control_timer timer;
 	struct session *session; /* active; NULL once the session let go */
 	/* passive */
@@ -205,8 +209,8 @@ void conn_send_hello(struct control *c, struct conn *conn, enum wire_type type);
 /* End it, whatever phase it is in; value as in RAIL_DRAIN. */
 void conn_drain(struct control *c, struct conn *conn, uint32_t value, bool goodbye);
 void conn_timer(struct control *c, struct conn *conn);
-/* After a scan: ids that waited for their port are destroyed now. */
-void conn_release_held(struct control *c);
+/* After a scan: ids that waited for their port are destroyed, and what broke is judged. */
+void conns_follow_port(struct control *c);
 void conn_note(struct control *c, const struct rail_note *n);
 void conn_last_wqe(struct control *c, uint32_t qpn);
 void conn_qp_event(struct control *c, uint32_t qpn, const char *text);

@@ -278,7 +278,7 @@ void rails_rescan(struct control *c)
 		if (!seen[i])
 			lost(c, i);
 	sessions_check_gids(c);
-	conn_release_held(c);
+	conns_follow_port(c);
 }
 
 bool rails_port_active(const struct control *c, uint32_t rail)
