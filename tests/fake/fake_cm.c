@@ -705,6 +705,8 @@ static void take_response(struct fake_id *id, struct fake_event *e)
 	unsigned gid;
 	int err = fake_call(CALL_CONNECT_RESPONSE);
 
+	if (!id->id.qp)
+		return; /* destroyed meanwhile: the event says CONNECT_RESPONSE */
 	if (err) {
 		fake_qp_error((struct fake_qp *)id->id.qp);
 		e->ev.event = RDMA_CM_EVENT_CONNECT_ERROR;

@@ -217,13 +217,16 @@ static void raise_everywhere(struct fake_device *dev, enum ibv_event_type event)
 
 struct fake_device *fabric_add_device(const char *name, const char *address)
 {
-	struct fake_device *dev = &fabric.device[fabric.n_devices];
+	struct fake_device *dev;
 
+	fake_lock();
 	fake_check(fabric.n_devices < FABRIC_DEVICES, "too many devices");
+	dev = &fabric.device[fabric.n_devices];
 	dev->index = fabric.n_devices++;
 	dev->port_active = true;
 	dev->next_qpn = 17; /* the same on all: only with its device does a number mean a QP */
 	snprintf(dev->dev.name, sizeof(dev->dev.name), "%s", name);
+	fake_unlock();
 	if (address)
 		fabric_add_address(dev, address, IBV_GID_TYPE_ROCE_V2);
 	return dev;

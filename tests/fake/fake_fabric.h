@@ -78,6 +78,7 @@ struct fake_knobs {
 	uint64_t last_wqe_late_ns;
 	uint32_t max_inline;	 /* 0: as asked for; else more is refused */
 	bool no_srq;		 /* irdma */
+	bool no_link_layer;	 /* EFA */
 	bool hardware;		 /* a port that is down retries, instead of failing at once as rxe */
 	bool lose_marker;	 /* a work request posted on a QP in error never comes back */
 	bool corrupt_reads;	 /* READs from this device arrive with one bit flipped */

@@ -141,7 +141,8 @@ int ibv_query_port(struct ibv_context *ctx, uint8_t port, struct _compat_ibv_por
 	fake_check(port == 1, "a port that does not exist is asked for");
 	attr->state = dev->port_active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
 	attr->active_mtu = IBV_MTU_1024;
-	attr->link_layer = IBV_LINK_LAYER_ETHERNET;
+	attr->link_layer = dev->knobs.no_link_layer ? IBV_LINK_LAYER_UNSPECIFIED :
+						      IBV_LINK_LAYER_ETHERNET;
 	return 0;
 }
 

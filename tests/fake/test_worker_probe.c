@@ -461,6 +461,30 @@ static void test_completions_of_unknown_queue_pairs_are_ignored(void **state)
 	assert_int_equal(host_entered(p.a, 0, SESSION_UP), 1);
 }
 
+static void until_in_flight(struct host *h, enum op op)
+{
+	while (!host_books(h, 0, op).in_flight)
+		world_run(NSEC_PER_MSEC);
+}
+
+static void test_completions_of_another_generation_are_ignored(void **state)
+{
+	struct pair p = world_pair_with(read_only);
+	struct op_books read;
+
+	(void)state;
+	world_run(NSEC_PER_SEC);
+	set_delay(p.a, p.b, 50 * NSEC_PER_MSEC);
+	until_in_flight(p.a, OP_READ);
+	fabric_complete(p.a->dev, &(struct ibv_wc){.wr_id = 3, .qp_num = host_conn(p.a, 0).qpn});
+	world_run(10 * NSEC_PER_MSEC);
+	assert_int_equal(host_books(p.a, 0, OP_READ).in_flight, 1);
+	world_run(50 * NSEC_PER_MSEC);
+	read = host_books(p.a, 0, OP_READ);
+	assert_int_equal(read.in_flight, 0);
+	assert_int_equal(read.ok, read.sent);
+}
+
 /* The rail's stack of free buffers has room for each of them once; and a buffer that the SRQ still
  * has must not be handed to it a second time. */
 static void test_receives_that_complete_twice_do_no_harm(void **state)
@@ -532,6 +556,45 @@ static void test_nothing_is_booked_twice_when_a_wake_up_is_followed_by_another(v
 	assert_true(now.booked_until_ns <= world_now_ns());
 }
 
+static void test_a_round_trip_that_we_looked_at_too_late_is_no_latency(void **state)
+{
+	struct pair p = world_pair_with(read_only);
+	struct op_books before, now;
+
+	(void)state;
+	world_run(NSEC_PER_SEC);
+	set_delay(p.a, p.b, 20 * NSEC_PER_MSEC);
+	until_in_flight(p.a, OP_READ);
+	before = host_books(p.a, 0, OP_READ);
+	p.a->frozen_rail = true;
+	world_run(60 * NSEC_PER_MSEC); /* within the deadline */
+	p.a->frozen_rail = false;
+	world_run(NSEC_PER_MSEC);
+	now = host_books(p.a, 0, OP_READ);
+	assert_int_equal(now.ok, before.ok + 1);
+	assert_int_equal(now.self_delayed, 1);
+	assert_int_equal(now.rtt_count, before.rtt_count);
+}
+
+/* Completed before its deadline, seen after it: the fabric was in time. */
+static void test_a_deadline_that_passed_while_we_slept_is_not_held_against_the_fabric(void **state)
+{
+	struct pair p = world_pair_with(read_only);
+	struct op_books now;
+
+	(void)state;
+	world_run(NSEC_PER_SEC);
+	set_delay(p.a, p.b, 20 * NSEC_PER_MSEC);
+	until_in_flight(p.a, OP_READ);
+	p.a->frozen_rail = true;
+	world_run(150 * NSEC_PER_MSEC);
+	p.a->frozen_rail = false;
+	world_run(NSEC_PER_MSEC);
+	now = host_books(p.a, 0, OP_READ);
+	assert_int_equal(ledger_failed(&now), 0);
+	assert_int_equal(now.self_delayed, 1);
+}
+
 /* --- budget --- */
 
 static void test_more_probes_than_the_budget_are_not_attempted(void **state)
@@ -582,9 +645,12 @@ int main(void)
 		TEST(test_an_rkey_that_is_refused_is_remote_access),
 		TEST(test_completions_that_come_twice_are_counted_once),
 		TEST(test_completions_of_unknown_queue_pairs_are_ignored),
+		TEST(test_completions_of_another_generation_are_ignored),
 		TEST(test_receives_that_complete_twice_do_no_harm),
 		TEST(test_a_frozen_worker_books_what_it_slept_through_once),
 		TEST(test_nothing_is_booked_twice_when_a_wake_up_is_followed_by_another),
+		TEST(test_a_round_trip_that_we_looked_at_too_late_is_no_latency),
+		TEST(test_a_deadline_that_passed_while_we_slept_is_not_held_against_the_fabric),
 		TEST(test_more_probes_than_the_budget_are_not_attempted),
 	};
 
