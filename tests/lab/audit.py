@@ -1,0 +1,146 @@
+"""A look at all that a host tells, with everything asserted that must hold at every look."""
+
+import api
+from books import check_books, check_never_backwards
+from waiting import wait_for
+
+RAIL = "rdma_rail_probe_"
+# These follow the device: re-created, it counts from 0.
+OF_DEVICES = ("rdma_sent_pkts", "rdma_rcvd_", "rdma_rdma_", "rdma_ack_", "rdma_completer_")
+
+
+def check_rails(metrics):
+    """Assert the books of each rail, class and operation."""
+    scheduled = metrics.samples(RAIL + "scheduled_total")
+    assert scheduled, "no rail has books"
+    for sample in scheduled:
+        labels = sample.labels
+
+        def total(name):
+            return metrics.sum(RAIL + name, **labels)
+
+        assert sample.value == total("sent_total") + total("not_attempted_total"), labels
+        settled = total("ok_total") + total("failed_total") + total("aborted_total")
+        assert total("sent_total") == settled + total("in_flight"), labels
+        measured = total("ok_total") + total("late_total") - total("self_delayed_total")
+        assert metrics.value("rdma_rail_rtt_seconds_count", **labels) == measured, labels
+
+
+def counters_of(metrics):
+    """All counts by name and labels."""
+    counts = {}
+    for family in metrics.families.values():
+        for sample in family.samples:
+            if sample.name.startswith(OF_DEVICES):
+                continue
+            if family.type == "counter" or sample.name.endswith(("_bucket", "_count")):
+                counts[sample.name, *sorted(sample.labels.items())] = sample.value
+    return counts
+
+
+class Audit:
+    """Remembers the last look at each host, so that the next one can be compared with it."""
+
+    def __init__(self, lab):
+        self.lab = lab
+        self.last = {}
+
+    def look(self, host):
+        """Look at both documents; returns the rows by peer (of one rail) and the metrics."""
+        answer = self.lab.json(host, "/api/v1/peers")
+        metrics = self.lab.metrics(host)
+        rows, counts = answer["peers"], counters_of(metrics)
+        for row in rows:
+            check_books(row)
+        if metrics.samples(RAIL + "scheduled_total"):
+            check_rails(metrics)
+        instance, old_rows, old_counts = self.last.get(host, (None, [], {}))
+        if instance == answer["instance"]:
+            check_never_backwards(old_rows, rows)
+            for key, old in old_counts.items():
+                assert counts.get(key, old) >= old, (key, old, counts[key])
+        self.last[host] = (answer["instance"], rows, counts)
+        return {row["peer"]: row for row in rows}, metrics
+
+    def wait(self, host, cond, timeout, what):
+        """Look until cond(rows, metrics) holds; the books are asserted at each look.
+
+        A false condition is awaited; books that are wrong fail at once.
+        """
+        last = []
+
+        def holds():
+            last[:] = self.look(host)
+            return cond(*last)
+
+        try:
+            wait_for(raising_at_once(holds), timeout, what)
+        except BooksWrong as error:
+            raise AssertionError(f"{host}: {error}") from error
+        return last
+
+
+class BooksWrong(Exception):
+    """Not an AssertionError, for which wait_for would go on waiting."""
+
+
+def raising_at_once(cond):
+    def call():
+        try:
+            return cond()
+        except AssertionError as error:
+            raise BooksWrong(str(error)) from error
+
+    return call
+
+
+class Events:
+    """The events of a host's journal since this was made."""
+
+    def __init__(self, lab, host):
+        self.lab = lab
+        self.host = host
+        self.begin = lab.json(host, "/api/v1/events?since=0")["last_seq"]
+
+    def new(self, **wanted):
+        """Those with these members, e.g. kind=, peer=; oldest first."""
+        answer = self.lab.json(self.host, f"/api/v1/events?since={self.begin}")
+        return [
+            event
+            for event in answer["events"]
+            if event["seq"] > self.begin
+            and all(event[name] == value for name, value in wanted.items())
+        ]
+
+    def texts(self, **wanted):
+        return [event["text"] for event in self.new(**wanted)]
+
+
+def snapshot_time(metrics):
+    """When what was told was true, by the guest's clock."""
+    return metrics.value("rdma_pingmesh_snapshot_timestamp_seconds")
+
+
+def is_reachable(lab, host):
+    try:
+        return lab.json(host, "/api/v1/status")
+    except api.Unreachable:
+        return None
+
+
+def wait_reachable(lab, host, timeout=30):
+    return wait_for(lambda: is_reachable(lab, host), timeout, f"{host} answers")
+
+
+def findings(lab, host):
+    return lab.json(host, "/api/v1/findings")["findings"]
+
+
+def device(lab, host, name="rxe0"):
+    found = [d for d in lab.json(host, "/api/v1/devices")["devices"] if d["device"] == name]
+    assert len(found) == 1, f"{host}: {len(found)} devices {name}"
+    return found[0]
+
+
+def health_status(lab, host, fail_on="failing"):
+    return lab.get(host, f"/api/v1/health?fail_on={fail_on}")[0]

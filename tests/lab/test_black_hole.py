@@ -1,0 +1,104 @@
+"""RoCE packets vanish on one host's way in: that host is missed, nobody else."""
+
+from audit import Audit, Events, findings
+from books import counts_of
+from guest import black_hole, dropped_packets, short_black_hole
+from waiting import wait_for
+
+VICTIM = "host3"
+WATCHERS = ("host1", "host2")
+# The retries of a queue pair last 3.8 s: a hole this short is survived.
+SHORT_S = 1.5
+
+
+def is_gone(rows, _metrics):
+    return rows[VICTIM]["verdict"] == "failing" and rows[VICTIM]["state"] != "up"
+
+
+def check_watcher_during(lab, audit, host, before, events):
+    rows, metrics = audit.wait(host, is_gone, 25, f"{host} has lost {VICTIM}")
+    row = rows[VICTIM]
+    assert VICTIM in row["reason"] and row["cause"] in ("inconclusive", "remote_host"), row
+    # With one other peer that is fine, this much can be told: it is not this host.
+    assert "not this host" in row["reason"]
+    new = {
+        name: row["failures"][name] - before[VICTIM]["failures"][name] for name in row["failures"]
+    }
+    assert new["timeout"] + new["retry_exceeded"] >= 1, new
+    assert sum(new.values()) == new["timeout"] + new["retry_exceeded"], new
+    for other, other_row in rows.items():
+        if other != VICTIM:
+            assert (other_row["state"], other_row["verdict"]) == ("up", "ok")
+            assert other_row["qpn"] == before[other]["qpn"]
+    texts = events.texts(kind="verdict", peer=VICTIM)
+    firsts = [text.split(":")[0] for text in texts]
+    assert "ok -> degraded" in firsts and "degraded -> failing" in firsts, texts
+    (finding,) = findings(lab, host)
+    assert (finding["subject"], finding["severity"]) == (f"peer:{VICTIM}", "warning")
+    assert lab.json(host, "/api/v1/status")["verdict"] == "degraded"
+    failures = metrics.sum("rdma_connection_failures_total", rail="rxe0")
+    audit.wait(
+        host,
+        lambda rows, _: rows[VICTIM]["loss_ratio"] > before[VICTIM]["loss_ratio"] + 0.05,
+        15,
+        f"the loss to {VICTIM} shows",
+    )
+    return failures
+
+
+def check_victim_during(lab, audit):
+    """All its peers at once are silent: it looks at itself first."""
+    audit.wait(
+        VICTIM,
+        lambda rows, _: all(row["verdict"] == "failing" for row in rows.values()),
+        25,
+        f"{VICTIM} has lost everybody",
+    )
+
+
+def test_a_black_hole_costs_one_peer_and_heals(lab):
+    audit = Audit(lab)
+    before = {host: audit.look(host)[0] for host in lab.hosts}
+    events = {host: Events(lab, host) for host in WATCHERS}
+    with black_hole(lab, VICTIM):
+        for host in WATCHERS:
+            check_watcher_during(lab, audit, host, before[host], events[host])
+        check_victim_during(lab, audit)
+        assert dropped_packets(lab, VICTIM) > 0
+    peak = {host: audit.look(host)[0][VICTIM]["loss_ratio"] for host in WATCHERS}
+    lab.wait_healthy()
+    for host in WATCHERS:
+        rows, _ = audit.look(host)
+        assert findings(lab, host) == []
+        audit.wait(
+            host,
+            lambda rows, _, host=host: rows[VICTIM]["loss_ratio"] < peak[host],
+            30,
+            f"the loss to {VICTIM} goes down",
+        )
+        verdicts = events[host].texts(kind="verdict", peer=VICTIM)
+        assert verdicts[-1].startswith("degraded -> ok") or verdicts[-1].startswith("failing -> ok")
+
+
+def test_a_short_black_hole_is_survived_and_what_was_in_it_is_late(lab):
+    audit = Audit(lab)
+    before = {host: audit.look(host)[0] for host in lab.hosts}
+    assert short_black_hole(lab, VICTIM, SHORT_S) > 0
+
+    def late(rows, op, host):
+        old, new = (counts_of(r[VICTIM]["ops"][op]) for r in (before[host], rows))
+        return new["late"] - old["late"]
+
+    for host in WATCHERS:
+        rows, metrics = audit.wait(
+            host,
+            lambda rows, _, host=host: late(rows, "send", host) + late(rows, "read", host) >= 1
+            and rows[VICTIM]["verdict"] == "ok",
+            30,
+            f"{host} books as late what the hole held up",
+        )
+        row = rows[VICTIM]
+        assert (row["qpn"], row["since"]) == (before[host][VICTIM]["qpn"], before[host][VICTIM]["since"])
+        assert row["failures"]["timeout"] > before[host][VICTIM]["failures"]["timeout"]
+        assert metrics.sum("rdma_rail_probe_late_total", rail="rxe0") >= 1
+    wait_for(lambda: findings(lab, WATCHERS[0]) == [], 20, "nothing is left to say")
