@@ -105,9 +105,10 @@ static void answer_now(const struct action *a)
 static void event_later(const struct fake_id *id, enum rdma_cm_event_type event, int status,
 			uint64_t delay_ns)
 {
-	fake_later(&(struct action){.run = answer_now, .uid = id->uid, .event = event,
-				    .status = status},
-		   delay_ns);
+	fake_later(
+		&(struct action){
+			.run = answer_now, .uid = id->uid, .event = event, .status = status},
+		delay_ns);
 }
 
 /* What a test put in place of the answer. */
@@ -115,8 +116,11 @@ static bool told_answer(struct fake_id *id, enum rdma_cm_event_type lowest,
 			enum rdma_cm_event_type highest)
 {
 	struct fake_answer *w = &id->dev->answer;
-	struct action a = {.run = answer_now, .uid = id->uid, .event = w->event,
-			   .status = w->status, .len = w->len};
+	struct action a = {.run = answer_now,
+			   .uid = id->uid,
+			   .event = w->event,
+			   .status = w->status,
+			   .len = w->len};
 
 	if (!w->times || w->event < lowest || w->event > highest)
 		return false;
@@ -131,8 +135,8 @@ void fabric_answer(struct fake_device *dev, enum rdma_cm_event_type event, int s
 {
 	FAKE_GUARD;
 
-	dev->answer = (struct fake_answer){.times = times, .event = event, .status = status,
-					   .len = len};
+	dev->answer =
+		(struct fake_answer){.times = times, .event = event, .status = status, .len = len};
 	if (len)
 		memcpy(dev->answer.data, data, len);
 }
@@ -193,8 +197,11 @@ static void id_free(struct fake_id *id)
 
 static void reject_peer(const struct fake_id *id, const uint8_t *data, uint8_t len)
 {
-	struct action a = {.run = answer_now, .uid = id->peer,
-			   .event = RDMA_CM_EVENT_REJECTED, .status = REJECT_CONSUMER, .len = len};
+	struct action a = {.run = answer_now,
+			   .uid = id->peer,
+			   .event = RDMA_CM_EVENT_REJECTED,
+			   .status = REJECT_CONSUMER,
+			   .len = len};
 	struct fake_id *peer = find_id(id->peer);
 
 	if (!peer || peer->state != ID_CONNECTING || fake_dropped(id->dev, peer->dev))
@@ -543,13 +550,17 @@ static void request_arrives(const struct action *a)
 	from->peer = fabric.ids->uid; /* the one just made */
 }
 
-void fabric_request(struct fake_device *dev, const char *from, const char *to,
-		    const uint8_t *data, uint8_t len)
+void fabric_request(struct fake_device *dev, const char *from, const char *to, const uint8_t *data,
+		    uint8_t len)
 {
 	FAKE_GUARD;
-	struct fake_id stranger = {.src = fake_parse(from), .dst = fake_parse(to),
-				   .src_port = 40000, .dst_port = 10480, .retry_count = 6,
-				   .initiator_depth = 1, .responder_resources = 1};
+	struct fake_id stranger = {.src = fake_parse(from),
+				   .dst = fake_parse(to),
+				   .src_port = 40000,
+				   .dst_port = 10480,
+				   .retry_count = 6,
+				   .initiator_depth = 1,
+				   .responder_resources = 1};
 	struct fake_id *listener = find_listener(&stranger.dst, stranger.dst_port);
 	struct action a = {.len = len};
 
@@ -562,8 +573,7 @@ int rdma_connect(struct rdma_cm_id *ibid, struct rdma_conn_param *param)
 {
 	FAKE_GUARD;
 	struct fake_id *id = (struct fake_id *)ibid;
-	struct action a = {.run = request_arrives, .uid = id->uid,
-			   .len = param->private_data_len};
+	struct action a = {.run = request_arrives, .uid = id->uid, .len = param->private_data_len};
 	struct fake_device *to;
 	unsigned gid;
 

@@ -198,8 +198,8 @@ struct fake_device *fake_device_of(const struct in6_addr *addr, unsigned *ret_gi
 			if (!g->present || memcmp(&g->addr, addr, sizeof(*addr)))
 				continue;
 			/* The CM takes v2 where there are both. */
-			if (found && (g->type == IBV_GID_TYPE_ROCE_V1) !=
-					     fabric.device[d].knobs.prefer_v1)
+			if (found &&
+			    (g->type == IBV_GID_TYPE_ROCE_V1) != fabric.device[d].knobs.prefer_v1)
 				continue;
 			found = &fabric.device[d];
 			*ret_gid = i;

@@ -76,19 +76,19 @@ enum last_wqe { LAST_WQE_ONCE, LAST_WQE_NEVER, LAST_WQE_TWICE, LAST_WQE_LATE };
 struct fake_knobs {
 	enum last_wqe last_wqe;
 	uint64_t last_wqe_late_ns;
-	uint32_t max_inline;	 /* 0: as asked for; else more is refused */
-	bool no_srq;		 /* irdma */
-	bool no_link_layer;	 /* EFA */
-	bool hardware;		 /* a port that is down retries, instead of failing at once as rxe */
-	bool lose_marker;	 /* a work request posted on a QP in error never comes back */
-	bool corrupt_reads;	 /* READs from this device arrive with one bit flipped */
-	bool shift_reads;	 /* ... one byte off */
-	bool refuse_reads;	 /* as if the region were gone */
-	bool double_completions; /* every send completion comes twice */
-	bool lose_rtu;		 /* its RTUs are lost: the peer's ESTABLISHED waits */
-	bool deaf_cm;		 /* requests to it get no answer */
-	bool prefer_v1;		 /* its ids take the RoCE v1 GID of an address that has both */
-	bool no_verbs;		 /* ADDR_RESOLVED without a device (node GUID of zero) */
+	uint32_t max_inline; /* 0: as asked for; else more is refused */
+	bool no_srq;	     /* irdma */
+	bool no_link_layer;  /* EFA */
+	bool hardware;	     /* a port that is down retries, instead of failing at once as rxe */
+	bool lose_marker;    /* a work request posted on a QP in error never comes back */
+	bool corrupt_reads;  /* READs from this device arrive with one bit flipped */
+	bool shift_reads;    /* ... one byte off */
+	bool refuse_reads;   /* as if the region were gone */
+	bool double_completions;      /* every send completion comes twice */
+	bool lose_rtu;		      /* its RTUs are lost: the peer's ESTABLISHED waits */
+	bool deaf_cm;		      /* requests to it get no answer */
+	bool prefer_v1;		      /* its ids take the RoCE v1 GID of an address that has both */
+	bool no_verbs;		      /* ADDR_RESOLVED without a device (node GUID of zero) */
 	struct fake_device *route_to; /* ADDR_RESOLVED over that device instead */
 };
 
@@ -140,10 +140,10 @@ void fabric_complete(struct fake_device *dev, const struct ibv_wc *wc);
 /* A message from nowhere arrives on a QP: takes a receive, if there is one. */
 bool fabric_deliver(struct fake_device *dev, uint32_t qpn, const void *data, uint32_t len);
 /* A connection request from a stranger's address arrives at dev; the answer is dropped. */
-void fabric_request(struct fake_device *dev, const char *from, const char *to,
-		    const uint8_t *data, uint8_t len);
+void fabric_request(struct fake_device *dev, const char *from, const char *to, const uint8_t *data,
+		    uint8_t len);
 
-unsigned fabric_objects(enum fabric_object kind); /* alive now */
+unsigned fabric_objects(enum fabric_object kind);	   /* alive now */
 uint32_t fabric_srq_posted(const struct fake_device *dev); /* receives that wait */
 uint64_t fabric_srq_taken(const struct fake_device *dev);  /* consumed so far */
 uint32_t fabric_qps(const struct fake_device *dev);
@@ -151,4 +151,4 @@ bool fabric_has_qp(const struct fake_device *dev, uint32_t qpn);
 uint32_t fabric_last_qpn(const struct fake_device *dev); /* made last */
 /* How many requests it rejected, and the private data of the last. */
 unsigned fabric_rejects(const struct fake_device *dev, uint8_t *ret_data, size_t len);
-uint8_t fabric_tos(const struct fake_device *dev);	 /* of the last connect; 0: not set */
+uint8_t fabric_tos(const struct fake_device *dev); /* of the last connect; 0: not set */

@@ -6,7 +6,7 @@
 #include "fake_fabric.h"
 
 #define CM_DATA_MAX 200
-#define REQ_DATA 56  /* what the CM leaves of a REQ, a REP and a REJ */
+#define REQ_DATA 56 /* what the CM leaves of a REQ, a REP and a REJ */
 #define REP_DATA 196
 #define REJ_DATA 148
 
@@ -20,8 +20,8 @@ struct fake_wr {
 	struct fake_wr *next;
 	uint64_t uid, wr_id;
 	enum ibv_wr_opcode opcode;
-	struct ibv_sge sge;	/* length 0: none */
-	uint8_t *payload;	/* inline data, or what a READ brings */
+	struct ibv_sge sge; /* length 0: none */
+	uint8_t *payload;   /* inline data, or what a READ brings */
 	uint64_t remote_addr;
 	uint32_t rkey;
 	uint32_t attempt, rnr_attempt;
@@ -85,8 +85,8 @@ struct fake_qp {
 	uint32_t sgid_index;
 	uint8_t dgid[16];
 	struct fake_wr *head, **tail;
-	uint64_t running; /* uid of the head that is under way */
-	bool no_reads;	  /* accepted without responder resources */
+	uint64_t running;    /* uid of the head that is under way */
+	bool no_reads;	     /* accepted without responder resources */
 	unsigned got, acked; /* async events */
 };
 
@@ -148,9 +148,9 @@ enum id_state {
 	ID_LISTENING,
 	ID_ADDR,
 	ID_ROUTE,
-	ID_CONNECTING,	/* REQ sent */
-	ID_REQUESTED,	/* REQ got */
-	ID_ACCEPTED,	/* REP sent */
+	ID_CONNECTING, /* REQ sent */
+	ID_REQUESTED,  /* REQ got */
+	ID_ACCEPTED,   /* REP sent */
 	ID_CONNECTED,
 	ID_CLOSED,
 };

@@ -132,7 +132,8 @@ static void last_wqe(struct fake_qp *qp)
 	case LAST_WQE_NEVER:
 		break;
 	case LAST_WQE_LATE:
-		fake_later(&(struct action){.run = late_last_wqe, .dev = qp->dev,
+		fake_later(&(struct action){.run = late_last_wqe,
+					    .dev = qp->dev,
 					    .qpn = qp->qp.qp_num},
 			   k->last_wqe_late_ns);
 		break;
@@ -205,10 +206,11 @@ int fake_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr, struct ibv
 	*bad = wr;
 	if (err)
 		return err;
-	fake_check(wr->num_sge == 1 && !wr->next, "a receive in a form that the fake does not know");
-	fake_check(fake_mr_find(srq->dev, wr->sg_list->lkey, wr->sg_list->addr,
-				wr->sg_list->length),
-		   "a receive is posted into memory that is not registered");
+	fake_check(wr->num_sge == 1 && !wr->next,
+		   "a receive in a form that the fake does not know");
+	fake_check(
+		fake_mr_find(srq->dev, wr->sg_list->lkey, wr->sg_list->addr, wr->sg_list->length),
+		"a receive is posted into memory that is not registered");
 	if (srq->n == srq->max)
 		return ENOMEM;
 	srq->ring[(srq->head + srq->n++) % srq->max] =
@@ -242,8 +244,11 @@ static void answer_arrives(const struct action *a)
 
 static void answer(struct fake_qp *requester, uint64_t uid, int status)
 {
-	fake_later(&(struct action){.run = answer_arrives, .dev = requester->dev,
-				    .qpn = requester->qp.qp_num, .uid = uid, .status = status},
+	fake_later(&(struct action){.run = answer_arrives,
+				    .dev = requester->dev,
+				    .qpn = requester->qp.qp_num,
+				    .uid = uid,
+				    .status = status},
 		   fake_delay(requester->peer, requester->dev));
 }
 
@@ -264,12 +269,13 @@ static void rnr_passed(const struct action *a)
 
 static void send_arrives(struct fake_qp *requester, struct fake_qp *responder, struct fake_wr *wr)
 {
-	const uint8_t *data = wr->payload ? wr->payload :
-					    (const uint8_t *)(uintptr_t)wr->sge.addr;
+	const uint8_t *data = wr->payload ? wr->payload : (const uint8_t *)(uintptr_t)wr->sge.addr;
 
 	if (!wr->delivered && !fake_receive(responder, data, wr->sge.length)) {
-		fake_later(&(struct action){.run = rnr_passed, .dev = requester->dev,
-					    .qpn = requester->qp.qp_num, .uid = wr->uid},
+		fake_later(&(struct action){.run = rnr_passed,
+					    .dev = requester->dev,
+					    .qpn = requester->qp.qp_num,
+					    .uid = wr->uid},
 			   RNR_DELAY_NS);
 		return;
 	}
@@ -280,8 +286,8 @@ static void send_arrives(struct fake_qp *requester, struct fake_qp *responder, s
 static void read_arrives(struct fake_qp *requester, struct fake_qp *responder, struct fake_wr *wr)
 {
 	const struct fake_knobs *k = &responder->dev->knobs;
-	struct fake_mr *mr = fake_mr_find(responder->dev, wr->rkey, wr->remote_addr,
-					  wr->sge.length);
+	struct fake_mr *mr =
+		fake_mr_find(responder->dev, wr->rkey, wr->remote_addr, wr->sge.length);
 
 	if (k->refuse_reads || responder->no_reads || !mr || mr->mr.rkey != wr->rkey ||
 	    !(mr->access & IBV_ACCESS_REMOTE_READ)) {
@@ -332,8 +338,8 @@ static void ack_timeout(const struct action *a)
 
 static void transmit(struct fake_qp *qp, struct fake_wr *wr)
 {
-	struct action a = {.dev = qp->dev, .qpn = qp->qp.qp_num, .uid = wr->uid,
-			   .number = wr->attempt};
+	struct action a = {
+		.dev = qp->dev, .qpn = qp->qp.qp_num, .uid = wr->uid, .number = wr->attempt};
 
 	if (!qp->dev->port_active && !qp->dev->knobs.hardware) {
 		break_with(qp, IBV_WC_LOC_QP_OP_ERR);
@@ -415,9 +421,13 @@ struct fake_qp *fake_qp_new(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	struct fake_device *dev = ((struct fake_pd *)pd)->dev;
 	struct fake_qp *qp = calloc(1, sizeof(*qp));
 
-	qp->qp = (struct ibv_qp){.context = pd->context, .pd = pd, .send_cq = attr->send_cq,
-				 .recv_cq = attr->recv_cq, .srq = attr->srq,
-				 .qp_num = dev->next_qpn++, .qp_type = attr->qp_type};
+	qp->qp = (struct ibv_qp){.context = pd->context,
+				 .pd = pd,
+				 .send_cq = attr->send_cq,
+				 .recv_cq = attr->recv_cq,
+				 .srq = attr->srq,
+				 .qp_num = dev->next_qpn++,
+				 .qp_type = attr->qp_type};
 	qp->dev = dev;
 	qp->state = IBV_QPS_INIT;
 	qp->tail = &qp->head;

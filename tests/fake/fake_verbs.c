@@ -141,8 +141,8 @@ int ibv_query_port(struct ibv_context *ctx, uint8_t port, struct _compat_ibv_por
 	fake_check(port == 1, "a port that does not exist is asked for");
 	attr->state = dev->port_active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
 	attr->active_mtu = IBV_MTU_1024;
-	attr->link_layer = dev->knobs.no_link_layer ? IBV_LINK_LAYER_UNSPECIFIED :
-						      IBV_LINK_LAYER_ETHERNET;
+	attr->link_layer =
+		dev->knobs.no_link_layer ? IBV_LINK_LAYER_UNSPECIFIED : IBV_LINK_LAYER_ETHERNET;
 	return 0;
 }
 
@@ -487,10 +487,10 @@ void fake_raise(struct fake_context *c, const struct ibv_async_event *ev)
 static bool of_a_qp(const struct ibv_async_event *ev)
 {
 	static const bool qp_event[] = {
-		[IBV_EVENT_QP_FATAL] = true,	 [IBV_EVENT_QP_REQ_ERR] = true,
+		[IBV_EVENT_QP_FATAL] = true,	  [IBV_EVENT_QP_REQ_ERR] = true,
 		[IBV_EVENT_QP_ACCESS_ERR] = true, [IBV_EVENT_COMM_EST] = true,
-		[IBV_EVENT_SQ_DRAINED] = true,	 [IBV_EVENT_PATH_MIG] = true,
-		[IBV_EVENT_PATH_MIG_ERR] = true, [IBV_EVENT_QP_LAST_WQE_REACHED] = true,
+		[IBV_EVENT_SQ_DRAINED] = true,	  [IBV_EVENT_PATH_MIG] = true,
+		[IBV_EVENT_PATH_MIG_ERR] = true,  [IBV_EVENT_QP_LAST_WQE_REACHED] = true,
 		[IBV_EVENT_WQ_FATAL] = false,
 	};
 

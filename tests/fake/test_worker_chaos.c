@@ -1,6 +1,6 @@
-/* Three hosts in full mesh, and everything that can go wrong does, in an order that a number decides.
- * However it went: once the fabric is well again every session is up, nothing is lost, and the books,
- * looked at after every step by world.c, never lied. */
+/* Three hosts in full mesh, and everything that can go wrong does, in an order that a number
+ * decides. However it went: once the fabric is well again every session is up, nothing is lost, and
+ * the books, looked at after every step by world.c, never lied. */
 #include "support.h"
 
 #include <errno.h>
@@ -93,8 +93,8 @@ static void bad_answer(void)
 	static const int rejects[] = {8, 10, 28};
 
 	fabric_answer(any_host()->dev, answers[chance_below(&chance, COUNT(answers))],
-		      rejects[chance_below(&chance, COUNT(rejects))],
-		      1 + chance_below(&chance, 3), NULL, 0);
+		      rejects[chance_below(&chance, COUNT(rejects))], 1 + chance_below(&chance, 3),
+		      NULL, 0);
 }
 
 static void bad_event(void)
@@ -109,8 +109,7 @@ static void bad_event(void)
 	if (chance_below(&chance, 2))
 		fabric_cm_event(any_host()->dev, events[chance_below(&chance, COUNT(events))], 0);
 	else
-		fabric_async_event(any_host()->dev,
-				   async[chance_below(&chance, COUNT(async))], 0);
+		fabric_async_event(any_host()->dev, async[chance_below(&chance, COUNT(async))], 0);
 }
 
 static void bad_device(void)
@@ -198,9 +197,8 @@ static void bad_link(void)
 
 static void something_goes_wrong(void)
 {
-	static void (*const kinds[])(void) = {bad_path,	 bad_call,  bad_answer,
-					      bad_event, bad_device, bad_host,
-					      bad_qp,	 remove_one, bad_link};
+	static void (*const kinds[])(void) = {bad_path, bad_call, bad_answer, bad_event, bad_device,
+					      bad_host, bad_qp,	  remove_one, bad_link};
 
 	kinds[chance_below(&chance, COUNT(kinds))]();
 }

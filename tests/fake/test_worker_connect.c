@@ -1,4 +1,5 @@
-/* Connecting: every step that can fail does, strangers knock, and the session comes up after all. */
+/* Connecting: every step that can fail does, strangers knock, and the session comes up after all.
+ */
 #include "support.h"
 
 #include <errno.h>
@@ -198,7 +199,8 @@ static void test_events_of_failure_are_counted_by_their_reason(void **state)
 
 /* --- calls that fail --- */
 
-static void fail_and_recover(struct host *whose, enum fabric_call call, unsigned nth, unsigned times)
+static void fail_and_recover(struct host *whose, enum fabric_call call, unsigned nth,
+			     unsigned times)
 {
 	fabric_fail(whose->dev, call, nth, times, ENOMEM);
 	start_session();

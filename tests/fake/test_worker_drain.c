@@ -1,4 +1,5 @@
-/* The one way in which connections end, whatever the cause and whatever the device does meanwhile. */
+/* The one way in which connections end, whatever the cause and whatever the device does meanwhile.
+ */
 #include "support.h"
 
 #include <errno.h>
@@ -148,8 +149,8 @@ static void test_a_black_hole_with_a_send_under_way_drains_at_once(void **state)
 
 static void test_what_was_in_flight_is_aborted_by_the_reason_of_the_removal(void **state)
 {
-	static const struct op_config slow[OP_COUNT] = {
-		{NSEC_PER_SEC, 900 * NSEC_PER_MSEC, 64, 0}, {0}};
+	static const struct op_config slow[OP_COUNT] = {{NSEC_PER_SEC, 900 * NSEC_PER_MSEC, 64, 0},
+							{0}};
 	struct pair p = world_pair_with(slow);
 
 	(void)state;
@@ -180,8 +181,8 @@ static void test_both_sides_drain_when_one_disconnects(void **state)
 
 static void test_a_goodbye_is_no_failure(void **state)
 {
-	static const struct op_config slow[OP_COUNT] = {
-		{NSEC_PER_SEC, 900 * NSEC_PER_MSEC, 64, 0}, {0}};
+	static const struct op_config slow[OP_COUNT] = {{NSEC_PER_SEC, 900 * NSEC_PER_MSEC, 64, 0},
+							{0}};
 	struct pair p = world_pair_with(slow);
 	struct op_books b;
 
@@ -313,6 +314,27 @@ static void test_removal_before_its_turn(void **state)
 	host_remove_session(a, 0, ABORT_RELOAD);
 	world_run(100 * NSEC_PER_MSEC);
 	assert_int_equal(t->facts[FACT_REMOVED], 1);
+	host_session(a, 0, "host2", "10.0.0.2");
+	assert_up(a, 0);
+}
+
+static void test_removal_gives_the_turn_back(void **state)
+{
+	struct host *a = host_new("host1", "10.0.0.1");
+
+	(void)state;
+	a->cfg.connects = 2;
+	host_start(a);
+	host_up("host2", "10.0.0.2");
+	world_run(10 * NSEC_PER_MSEC);
+	knobs(&world.host[1], (struct fake_knobs){.deaf_cm = true});
+	for (unsigned i = 0; i < 4; i++) {
+		host_session(a, 1, "host2", "10.0.0.2");
+		assert_true(world_until_state(a, 1, SESSION_CONNECTING, NSEC_PER_SEC));
+		host_remove_session(a, 1, ABORT_RELOAD);
+		world_run(500 * NSEC_PER_MSEC);
+	}
+	knobs(&world.host[1], (struct fake_knobs){0});
 	host_session(a, 0, "host2", "10.0.0.2");
 	assert_up(a, 0);
 }
@@ -493,6 +515,7 @@ int main(void)
 		TEST(test_removal_while_draining),
 		TEST(test_removal_while_in_back_off),
 		TEST(test_removal_before_its_turn),
+		TEST(test_removal_gives_the_turn_back),
 		TEST(test_a_wish_for_what_is_not_there_is_ignored),
 		TEST(test_many_reconnects_leave_everything_flat),
 		TEST(test_stop_without_sessions),

@@ -1,5 +1,5 @@
-/* Opening a device: each step fails, is told in words that help, and is tried again or given back to
- * main; and whatever was made by then is freed. */
+/* Opening a device: each step fails, is told in words that help, and is tried again or given back
+ * to main; and whatever was made by then is freed. */
 #include "support.h"
 
 #include <errno.h>

@@ -310,12 +310,12 @@ static void test_a_flood_of_probes_is_answered_as_far_as_there_is_room(void **st
 	assert_receives_kept(h);
 }
 
-/* Notes to control are bounded: what a peer can repeat is told once, or the note that our own session
- * broke would find the queue full. */
+/* Notes to control are bounded: what a peer can repeat is told once, or the note that our own
+ * session broke would find the queue full. */
 static void test_a_flood_of_messages_does_not_fill_the_queue_of_notes(void **state)
 {
-	static const enum wire_type types[] = {WIRE_HELLO, WIRE_HELLO_REPLY, WIRE_PROBE,
-					       WIRE_REPLY, WIRE_GOODBYE};
+	static const enum wire_type types[] = {WIRE_HELLO, WIRE_HELLO_REPLY, WIRE_PROBE, WIRE_REPLY,
+					       WIRE_GOODBYE};
 	struct pair p = world_pair();
 	uint32_t qpn = come_in(p.a, STRANGER, "x");
 

@@ -67,8 +67,7 @@ static void test_what_the_dead_port_broke_is_aborted_not_failed(void **state)
 	send = host_books(p.a, 0, OP_SEND);
 	read = host_books(p.a, 0, OP_READ);
 	assert_int_equal(ledger_failed(&send) + ledger_failed(&read), 0);
-	assert_int_equal(send.aborted[ABORT_LOCAL_PORT_DOWN] +
-				 read.aborted[ABORT_LOCAL_PORT_DOWN],
+	assert_int_equal(send.aborted[ABORT_LOCAL_PORT_DOWN] + read.aborted[ABORT_LOCAL_PORT_DOWN],
 			 1);
 	fabric_set_port(p.a->dev, true);
 	assert_up(p.a, 0);
@@ -235,9 +234,9 @@ static void test_events_of_a_qp_rebuild_it_or_leave_it(void **state)
 {
 	static const enum ibv_event_type fatal[] = {IBV_EVENT_QP_FATAL, IBV_EVENT_QP_REQ_ERR,
 						    IBV_EVENT_QP_ACCESS_ERR};
-	static const enum ibv_event_type harmless[] = {
-		IBV_EVENT_COMM_EST, IBV_EVENT_SQ_DRAINED, IBV_EVENT_PATH_MIG,
-		IBV_EVENT_PATH_MIG_ERR, IBV_EVENT_QP_LAST_WQE_REACHED};
+	static const enum ibv_event_type harmless[] = {IBV_EVENT_COMM_EST, IBV_EVENT_SQ_DRAINED,
+						       IBV_EVENT_PATH_MIG, IBV_EVENT_PATH_MIG_ERR,
+						       IBV_EVENT_QP_LAST_WQE_REACHED};
 	struct pair p = world_pair();
 
 	(void)state;

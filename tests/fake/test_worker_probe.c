@@ -7,9 +7,18 @@
 #include "probes/schedule.h"
 #include "world.h"
 
-#define SEND {WORLD_INTERVAL_NS, WORLD_DEADLINE_NS, 64, 0}
-#define SLOW {2 * NSEC_PER_SEC, NSEC_PER_SEC, 64, 0} /* judged by the QP, not by a deadline */
-#define OFF {0, 0, 64, 0}
+#define SEND                                                                                       \
+	{                                                                                          \
+		WORLD_INTERVAL_NS, WORLD_DEADLINE_NS, 64, 0                                        \
+	}
+#define SLOW                                                                                       \
+	{                                                                                          \
+		2 * NSEC_PER_SEC, NSEC_PER_SEC, 64, 0                                              \
+	} /* judged by the QP, not by a deadline */
+#define OFF                                                                                        \
+	{                                                                                          \
+		0, 0, 64, 0                                                                        \
+	}
 
 static const struct op_config send_only[OP_COUNT] = {SEND, OFF};
 static const struct op_config read_only[OP_COUNT] = {OFF, SEND};
@@ -528,7 +537,8 @@ static void test_a_frozen_worker_books_what_it_slept_through_once(void **state)
 		assert_in_range(now.not_attempted[SKIP_WORKER_STUCK], 23, 25);
 		assert_int_equal(now.misses, 0);
 		assert_int_equal(ledger_failed(&now), 0);
-		/* What was under way when we fell asleep came back: its time is not the fabric's. */
+		/* What was under way when we fell asleep came back: its time is not the fabric's.
+		 */
 		assert_true(now.self_delayed <= 2);
 		assert_true(now.rtt_sum_ns / now.rtt_count < NSEC_PER_MSEC);
 	}

@@ -1,5 +1,5 @@
-/* The same with real threads and the real clock: two workers, each with its rail and its control, and
- * a main that reads their tables. Its worth is what TSan and ASan see meanwhile. */
+/* The same with real threads and the real clock: two workers, each with its rail and its control,
+ * and a main that reads their tables. Its worth is what TSan and ASan see meanwhile. */
 #include "support.h"
 
 #include <poll.h>
@@ -64,8 +64,7 @@ static bool until_state(struct host *h, uint32_t row, enum session_state state)
 	struct session_conn conn;
 
 	for (unsigned i = 0; i < 2000; i++) {
-		if (table_get_conn(h->table, row, &conn) && conn.session_id &&
-		    conn.state == state)
+		if (table_get_conn(h->table, row, &conn) && conn.session_id && conn.state == state)
 			return true;
 		live(5 * NSEC_PER_MSEC);
 	}

@@ -99,8 +99,8 @@ void host_start(struct host *h)
 				 .max_sessions = WORLD_ROWS,
 				 .now_ns = world_now_ns,
 				 .wall_ns = wall_ns};
-	struct control_params cp = {.now_ns = world_now_ns, .wall_ns = wall_ns,
-				    .random = next_random};
+	struct control_params cp = {
+		.now_ns = world_now_ns, .wall_ns = wall_ns, .random = next_random};
 	struct wish config = {.type = WISH_CONFIG, .config = h->cfg};
 	int fd;
 
@@ -192,8 +192,8 @@ void host_accept(struct host *h, const char *const *addresses, unsigned n)
 
 	for (unsigned i = 0; i < n; i++) {
 		w.accept.address[i].s6_addr[10] = w.accept.address[i].s6_addr[11] = 0xff;
-		assert_int_equal(
-			inet_pton(AF_INET, addresses[i], &w.accept.address[i].s6_addr[12]), 1);
+		assert_int_equal(inet_pton(AF_INET, addresses[i], &w.accept.address[i].s6_addr[12]),
+				 1);
 	}
 	host_wish(h, &w);
 }
@@ -636,11 +636,13 @@ void world_dump(const struct host *h)
 			for (unsigned i = 0; i < FAIL_COUNT; i++)
 				if (o->failed[i])
 					fprintf(stderr, "  failed %s %lu\n",
-						fail_reason_name((enum fail_reason)i), o->failed[i]);
+						fail_reason_name((enum fail_reason)i),
+						o->failed[i]);
 			for (unsigned i = 0; i < ABORT_COUNT; i++)
 				if (o->aborted[i])
 					fprintf(stderr, "  aborted %s %lu\n",
-						abort_reason_name((enum abort_reason)i), o->aborted[i]);
+						abort_reason_name((enum abort_reason)i),
+						o->aborted[i]);
 			for (unsigned i = 0; i < SKIP_COUNT; i++)
 				if (o->not_attempted[i])
 					fprintf(stderr, "  skipped %s %lu\n",

@@ -71,7 +71,8 @@ static void test_unknown_events_are_other(void **state)
 	assert_string_equal(async_event_names[async_event_index((enum ibv_event_type)21)], "other");
 	assert_string_equal(async_event_names[async_event_index((enum ibv_event_type)1000)],
 			    "other");
-	assert_string_equal(async_event_names[async_event_index((enum ibv_event_type)-1)], "other");
+	assert_string_equal(async_event_names[async_event_index((enum ibv_event_type) - 1)],
+			    "other");
 }
 
 static void test_speed_change_of_newer_libraries_has_its_name(void **state)

@@ -382,7 +382,8 @@ static void test_two_rails_on_one_port_share_no_address(void **state)
 	add_address(lab, 1, "10.0.0.1");
 	add_address(lab, 1, "10.0.1.1");
 	select_rails(lab, specs, 2);
-	/* The first takes all that the port has; the second has nothing left and is no rail here. */
+	/* The first takes all that the port has; the second has nothing left and is no rail here.
+	 */
 	assert_int_equal(lab->n, 1);
 	assert_int_equal(lab->picks[0].n_addresses, 2);
 

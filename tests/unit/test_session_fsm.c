@@ -42,9 +42,9 @@ static void test_every_state_answers_every_event_as_the_table_says(void **state)
 	(void)state;
 	for (unsigned s = 0; s < SESSION_STATE_COUNT; s++)
 		for (unsigned e = 0; e < EVENT_COUNT; e++)
-			assert_int_equal(session_next_state((enum session_state)s,
-							    (enum session_event)e),
-					 expected((enum session_state)s, (enum session_event)e));
+			assert_int_equal(
+				session_next_state((enum session_state)s, (enum session_event)e),
+				expected((enum session_state)s, (enum session_event)e));
 }
 
 static void test_up_is_reached_by_a_hello_only(void **state)

@@ -54,8 +54,8 @@ static void test_random_arming_agrees_with_a_naive_model(void **state)
 			uint32_t k = chance_below(&chance, NODES);
 
 			/* Few distinct instants, so that equal ones are common. */
-			model[k] = chance_below(&chance, 3) ? chance_below(&chance, 200) :
-							      TIMER_NEVER;
+			model[k] =
+				chance_below(&chance, 3) ? chance_below(&chance, 200) : TIMER_NEVER;
 			timer_heap_set(h, &node[k], model[k]);
 			assert_true(timer_heap_when(h) == earliest(model));
 			if (timer_heap_first(h))

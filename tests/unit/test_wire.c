@@ -81,9 +81,8 @@ static void test_request_survives_the_wire(void **state)
 static void test_request_layout_is_fixed(void **state)
 {
 	struct wire_request in = {.instance = 0x0102030405060708ULL, .generation = 0x0a0b0c0d};
-	static const uint8_t begin[] = {'R', 'P', 'M', '1', WIRE_VERSION, 48, 0, 0,
-					1,   2,	  3,   4,   5,		  6,  7, 8,
-					0xa, 0xb, 0xc, 0xd};
+	static const uint8_t begin[] = {'R', 'P', 'M', '1', WIRE_VERSION, 48,  0,   0,	1, 2, 3, 4,
+					5,   6,	  7,   8,   0xa,	  0xb, 0xc, 0xd};
 	uint8_t data[WIRE_REQUEST_LEN];
 
 	(void)state;
