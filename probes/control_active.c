@@ -248,7 +248,9 @@ void active_hello(struct control *c, struct conn *conn)
 
 void active_event(struct control *c, struct conn *conn, const struct rdma_cm_event *ev)
 {
-	if (!conn->session)
+	/* An answer to what is on its way out already was given up: it must not be counted again, nor
+	 * bring a session back that the rail has forgotten. */
+	if (!conn->session || (conn->phase != CONN_OPENING && conn->phase != CONN_LIVE))
 		return;
 	switch (ev->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:

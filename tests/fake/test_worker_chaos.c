@@ -12,7 +12,7 @@
 
 #define HOSTS 3
 #define ROUNDS 150
-#define SEEDS 12
+#define SEEDS 8
 
 static struct chance chance;
 

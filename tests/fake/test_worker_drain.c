@@ -318,6 +318,47 @@ static void test_removal_before_its_turn(void **state)
 	assert_up(a, 0);
 }
 
+/* An answer that comes to a connection which is on its way out concerns nobody any more. */
+static void test_an_answer_after_the_removal_does_not_bring_the_session_back(void **state)
+{
+	struct host *a = host_up("host1", "10.0.0.1");
+
+	(void)state;
+	host_new("host2", "10.0.0.2"); /* nobody listens there */
+	world_run(10 * NSEC_PER_MSEC);
+	knobs(a, (struct fake_knobs){.last_wqe = LAST_WQE_NEVER});
+	host_session(a, 0, "host2", "10.0.0.2");
+	assert_true(world_until_state(a, 0, SESSION_RESOLVING, NSEC_PER_SEC));
+	fabric_set_path(a->dev, world.host[1].dev, &(struct fabric_path){30 * NSEC_PER_MSEC, false});
+	fabric_set_path(world.host[1].dev, a->dev, &(struct fabric_path){30 * NSEC_PER_MSEC, false});
+	assert_true(world_until_state(a, 0, SESSION_CONNECTING, NSEC_PER_SEC));
+	host_remove_session(a, 0, ABORT_RELOAD);
+	world_run(3 * NSEC_PER_SEC);
+	assert_int_equal(a->told.facts[FACT_REMOVED], 1);
+	assert_int_equal(host_totals(a).failures[CONNECT_REJECTED], 0);
+	assert_int_equal(fabric_qps(a->dev), 0);
+}
+
+/* The same for one that failed already: it is not counted a second time. */
+static void test_an_answer_after_the_time_out_is_not_counted(void **state)
+{
+	struct host *a = host_up("host1", "10.0.0.1");
+	struct rail_totals t;
+
+	(void)state;
+	host_new("host2", "10.0.0.2");
+	world_run(10 * NSEC_PER_MSEC);
+	knobs(a, (struct fake_knobs){.last_wqe = LAST_WQE_NEVER});
+	host_session(a, 0, "host2", "10.0.0.2");
+	assert_true(world_until_state(a, 0, SESSION_RESOLVING, NSEC_PER_SEC));
+	fabric_set_path(a->dev, world.host[1].dev, &(struct fabric_path){4 * NSEC_PER_SEC, false});
+	fabric_set_path(world.host[1].dev, a->dev, &(struct fabric_path){4 * NSEC_PER_SEC, false});
+	world_run(8 * NSEC_PER_SEC + 50 * NSEC_PER_MSEC);
+	t = host_totals(a);
+	assert_int_equal(t.failures[CONNECT_TIMEOUT], 1);
+	assert_int_equal(t.failures[CONNECT_REJECTED], 0);
+}
+
 static void test_removal_gives_the_turn_back(void **state)
 {
 	struct host *a = host_new("host1", "10.0.0.1");
@@ -515,6 +556,8 @@ int main(void)
 		TEST(test_removal_while_draining),
 		TEST(test_removal_while_in_back_off),
 		TEST(test_removal_before_its_turn),
+		TEST(test_an_answer_after_the_removal_does_not_bring_the_session_back),
+		TEST(test_an_answer_after_the_time_out_is_not_counted),
 		TEST(test_removal_gives_the_turn_back),
 		TEST(test_a_wish_for_what_is_not_there_is_ignored),
 		TEST(test_many_reconnects_leave_everything_flat),
