@@ -17,8 +17,25 @@ void rail_note_conn(struct rail *r, enum rail_note_type type, struct rail_conn *
 
 void rail_conn_attach(struct rail *r, struct rail_conn *c)
 {
+	if (qpmap_get(r->conns, c->qpn) == c)
+		return; /* its first message came before the command */
 	if (qpmap_put(r->conns, c->qpn, c) < 0)
 		c->failed = true; /* max_conns is control's own bound: cannot happen */
+}
+
+/* The CQ is polled before commands are read, so a peer's hello may be here while the word that its
+ * connection exists still waits. Dropped, it would cost the whole attempt. */
+static struct rail_conn *conn_of(struct rail *r, uint32_t qpn)
+{
+	struct rail_conn *c = qpmap_get(r->conns, qpn);
+	struct rail_cmd cmd;
+
+	for (size_t i = 0; !c && spsc_peek(r->p.commands, i, &cmd); i++)
+		if (cmd.type == RAIL_ATTACH && cmd.conn->qpn == qpn) {
+			c = cmd.conn;
+			rail_conn_attach(r, c);
+		}
+	return c;
 }
 
 /* A free send buffer, or NULL. One send queue entry stays free for the marker. */
@@ -308,7 +325,7 @@ unsigned rail_poll(struct rail *r)
 			break;
 		}
 		for (int i = 0; i < n; i++) {
-			struct rail_conn *c = qpmap_get(r->conns, wc[i].qp_num);
+			struct rail_conn *c = conn_of(r, wc[i].qp_num);
 
 			if (wc[i].wr_id != MARKER_WR_ID && (wc[i].wr_id & RX_TAG) == RX_TAG)
 				receive_done(r, c, &wc[i]);

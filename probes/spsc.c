@@ -85,6 +85,16 @@ bool spsc_pop(struct spsc *q, void *ret_message)
 	return true;
 }
 
+bool spsc_peek(const struct spsc *q, size_t nth, void *ret_message)
+{
+	size_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
+
+	if (nth >= atomic_load_explicit(&q->tail, memory_order_acquire) - head)
+		return false;
+	memcpy(ret_message, q->slots + ((head + nth) & q->mask) * q->size, q->size);
+	return true;
+}
+
 void spsc_drain_fd(struct spsc *q)
 {
 	uint64_t v;

@@ -16,5 +16,7 @@ bool spsc_push(struct spsc *q, const void *message);
 bool spsc_half_full(const struct spsc *q);
 /* Consumer: false when empty. */
 bool spsc_pop(struct spsc *q, void *ret_message);
+/* Consumer: the nth (from 0) message that waits, which stays; false when there are no more. */
+bool spsc_peek(const struct spsc *q, size_t nth, void *ret_message);
 /* Consumer: forget wake-ups so far; then pop until empty. */
 void spsc_drain_fd(struct spsc *q);

@@ -304,6 +304,24 @@ static void test_a_peer_that_never_says_hello_costs_eight_seconds(void **state)
 	assert_settled();
 }
 
+/* Its rail thread wakes to the hello and to the news of the connection at once. */
+static void test_a_hello_that_overtakes_the_word_of_its_connection_is_heard(void **state)
+{
+	(void)state;
+	two_hosts();
+	start_session(); /* so that receives are posted */
+	assert_true(world_until_state(host1(), 0, SESSION_UP, NSEC_PER_SEC));
+	host_remove_session(host1(), 0, ABORT_RELOAD);
+	world_run(NSEC_PER_SEC);
+	host2()->frozen_rail = true;
+	start_session();
+	assert_true(world_until_state(host1(), 0, SESSION_CONNECTING, NSEC_PER_SEC));
+	world_run(50 * NSEC_PER_MSEC);
+	host2()->frozen_rail = false;
+	assert_true(world_until_state(host1(), 0, SESSION_UP, 100 * NSEC_PER_MSEC));
+	assert_int_equal(failures(CONNECT_TIMEOUT), 0);
+}
+
 static void test_a_frozen_peer_wakes_to_dead_requests_and_leaks_nothing(void **state)
 {
 	(void)state;
@@ -481,6 +499,7 @@ int main(void)
 		TEST(test_a_qp_that_cannot_be_made_is_told_until_it_can),
 		TEST(test_a_peer_that_does_not_answer_costs_eight_seconds),
 		TEST(test_a_peer_that_never_says_hello_costs_eight_seconds),
+		TEST(test_a_hello_that_overtakes_the_word_of_its_connection_is_heard),
 		TEST(test_a_frozen_peer_wakes_to_dead_requests_and_leaks_nothing),
 		TEST(test_a_lost_rtu_is_made_up_by_the_first_message),
 		TEST(test_back_off_is_bounded_and_never_ends),

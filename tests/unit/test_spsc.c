@@ -90,6 +90,29 @@ static void test_the_fd_is_readable_from_push_to_drain(void **state)
 	spsc_free(q);
 }
 
+static void test_what_waits_can_be_looked_at_and_stays(void **state)
+{
+	struct spsc *q = spsc_new(sizeof(uint64_t), 4);
+	uint64_t v;
+
+	(void)state;
+	assert_false(spsc_peek(q, 0, &v));
+	for (uint64_t i = 0; i < 7; i++) { /* past the end of the ring */
+		spsc_push(q, &i);
+		assert_true(i < 3 || spsc_pop(q, &v));
+	}
+	for (uint64_t i = 0; i < 3; i++) {
+		assert_true(spsc_peek(q, i, &v));
+		assert_int_equal(v, 4 + i);
+	}
+	assert_false(spsc_peek(q, 3, &v));
+	assert_false(spsc_peek(q, 4, &v));
+	assert_false(spsc_peek(q, SIZE_MAX, &v));
+	assert_true(spsc_pop(q, &v));
+	assert_int_equal(v, 4);
+	spsc_free(q);
+}
+
 #define MANY 200000
 
 static void *produce(void *arg)
@@ -149,6 +172,7 @@ int main(void)
 		cmocka_unit_test(test_a_full_queue_refuses_and_keeps_what_it_has),
 		cmocka_unit_test(test_half_full_is_half_of_the_capacity),
 		cmocka_unit_test(test_the_fd_is_readable_from_push_to_drain),
+		cmocka_unit_test(test_what_waits_can_be_looked_at_and_stays),
 		cmocka_unit_test(test_two_threads_lose_neither_message_nor_wakeup),
 		cmocka_unit_test(test_free_of_nothing_is_fine),
 	};
