@@ -4,7 +4,6 @@
 
 #include "core/names.h"
 #include "exporters/gid_text.h"
-#include "exporters/op_sum.h"
 
 /* Order of the rows, which the snapshot has them in. */
 static int compare_key(const struct snap_session *s, const struct session_key *key)
@@ -113,9 +112,9 @@ static void put_op(struct jsonw *j, const struct snap_session *s, unsigned op)
 	jsonw_put_u64(j, "scheduled", b->scheduled);
 	jsonw_put_u64(j, "sent", b->sent);
 	jsonw_put_u64(j, "ok", b->ok);
-	jsonw_put_u64(j, "failed", op_sum_failed(b));
-	jsonw_put_u64(j, "aborted", op_sum_aborted(b));
-	jsonw_put_u64(j, "not_attempted", op_sum_not_attempted(b));
+	jsonw_put_u64(j, "failed", op_books_failed(b));
+	jsonw_put_u64(j, "aborted", op_books_aborted(b));
+	jsonw_put_u64(j, "not_attempted", op_books_not_attempted(b));
 	jsonw_put_u64(j, "late", b->late);
 	jsonw_put_u64(j, "self_delayed", b->self_delayed);
 	jsonw_put_u64(j, "in_flight", b->in_flight);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "exporters/gid_text.h"
-#include "exporters/op_sum.h"
 
 #define HIST_SERIES (HIST_BUCKETS + 2)
 

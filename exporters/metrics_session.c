@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exporters/op_sum.h"
 
 #define WORST_PER_RAIL 8     /* sessions of a rail that `per_peer = worst` shows */
 #define SERIES_PER_OP 8	     /* four counters, two quantiles, sum, count */
@@ -257,7 +256,7 @@ static void put_all(struct sessions *all)
 	put_op_counter(all, "rdma_probe_ok", "Probes answered within their deadline.", value_ok);
 	put_op_counter(all, "rdma_probe_failed",
 		       "Probes that were sent and genuinely failed; reasons are told per rail.",
-		       op_sum_failed);
+		       op_books_failed);
 	put_op_counter(all, "rdma_probe_retransmits_suspected",
 		       "Round trips so long that a retransmission must be suspected; not a loss.",
 		       value_retransmits);

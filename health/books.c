@@ -11,37 +11,6 @@ static uint64_t max_u64(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static uint64_t sum(const uint64_t *v, size_t n)
-{
-	uint64_t total = 0;
-
-	for (size_t i = 0; i < n; i++)
-		total += v[i];
-	return total;
-}
-
-uint64_t op_books_failed(const struct op_books *b)
-{
-	return sum(b->failed, FAIL_COUNT);
-}
-
-uint64_t op_books_aborted(const struct op_books *b)
-{
-	return sum(b->aborted, ABORT_COUNT);
-}
-
-uint64_t op_books_not_attempted(const struct op_books *b)
-{
-	return sum(b->not_attempted, SKIP_COUNT);
-}
-
-bool op_books_balanced(const struct op_books *b)
-{
-	return b->scheduled == b->sent + op_books_not_attempted(b) &&
-	       b->sent == b->ok + op_books_failed(b) + op_books_aborted(b) + b->in_flight &&
-	       b->late <= op_books_failed(b) && b->self_delayed <= b->ok;
-}
-
 void op_books_add(struct op_books *into, const struct op_books *from)
 {
 	into->interval_ns = max_u64(into->interval_ns, from->interval_ns);

@@ -62,8 +62,3 @@ void books_ack(const struct books *b, uint64_t *ret_sum_ns, uint64_t *ret_count)
 /* --- plain arithmetic on op_books, also for sums over sessions --- */
 /* Adds every count of from. Schedule and time stamps become the larger, streaks stay. */
 void op_books_add(struct op_books *into, const struct op_books *from);
-uint64_t op_books_failed(const struct op_books *b);
-uint64_t op_books_aborted(const struct op_books *b);
-uint64_t op_books_not_attempted(const struct op_books *b);
-/* Both identities hold and the subsets are subsets. */
-bool op_books_balanced(const struct op_books *b);

@@ -155,3 +155,34 @@ const char *read_error_name(enum read_error error)
 
 	return NAME_AT(names, error);
 }
+
+static uint64_t sum(const uint64_t *v, size_t n)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < n; i++)
+		total += v[i];
+	return total;
+}
+
+uint64_t op_books_failed(const struct op_books *b)
+{
+	return sum(b->failed, FAIL_COUNT);
+}
+
+uint64_t op_books_aborted(const struct op_books *b)
+{
+	return sum(b->aborted, ABORT_COUNT);
+}
+
+uint64_t op_books_not_attempted(const struct op_books *b)
+{
+	return sum(b->not_attempted, SKIP_COUNT);
+}
+
+bool op_books_balanced(const struct op_books *b)
+{
+	return b->scheduled == b->sent + op_books_not_attempted(b) &&
+	       b->sent == b->ok + op_books_failed(b) + op_books_aborted(b) + b->in_flight &&
+	       b->late <= op_books_failed(b) && b->self_delayed <= b->ok;
+}

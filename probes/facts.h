@@ -154,6 +154,13 @@ struct op_books {
 	uint64_t last_success_wall_ns;
 };
 
+uint64_t op_books_failed(const struct op_books *b); /* sums over the reasons */
+uint64_t op_books_aborted(const struct op_books *b);
+uint64_t op_books_not_attempted(const struct op_books *b);
+/* scheduled = sent + not attempted; sent = ok + failed + aborted + in flight; and late is part of
+ * failed, self_delayed of ok. */
+bool op_books_balanced(const struct op_books *b);
+
 /* A session's row, rail thread's part. */
 struct session_books {
 	uint64_t session_id; /* 0: the row is free */

@@ -1,14 +1,5 @@
 #include "probes/ledger.h"
 
-static uint64_t sum(const uint64_t *v, unsigned n)
-{
-	uint64_t total = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		total += v[i];
-	return total;
-}
-
 static void miss(struct op_books *b, uint64_t n)
 {
 	if (!n)
@@ -85,25 +76,4 @@ void ledger_late(struct op_books *b, uint64_t rtt_ns, uint64_t wall_ns)
 	b->rtt_sum_ns += rtt_ns;
 	b->rtt_count++;
 	b->last_success_wall_ns = wall_ns;
-}
-
-uint64_t ledger_failed(const struct op_books *b)
-{
-	return sum(b->failed, FAIL_COUNT);
-}
-
-uint64_t ledger_aborted(const struct op_books *b)
-{
-	return sum(b->aborted, ABORT_COUNT);
-}
-
-uint64_t ledger_not_attempted(const struct op_books *b)
-{
-	return sum(b->not_attempted, SKIP_COUNT);
-}
-
-bool ledger_balanced(const struct op_books *b)
-{
-	return b->scheduled == b->sent + ledger_not_attempted(b) &&
-	       b->sent == b->ok + ledger_failed(b) + ledger_aborted(b) + b->in_flight;
 }

@@ -16,8 +16,3 @@ void ledger_abort(struct op_books *b, enum abort_reason reason);
 void ledger_late(struct op_books *b, uint64_t rtt_ns, uint64_t wall_ns);
 /* Whether a skip for that reason counts as a miss. */
 bool ledger_skip_is_miss(enum skip_reason reason);
-uint64_t ledger_failed(const struct op_books *b);
-uint64_t ledger_aborted(const struct op_books *b);
-uint64_t ledger_not_attempted(const struct op_books *b);
-/* Both invariants hold. */
-bool ledger_balanced(const struct op_books *b);

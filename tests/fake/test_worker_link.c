@@ -55,7 +55,7 @@ static void test_what_broke_just_before_the_port_said_so_is_the_ports(void **sta
 	send = host_books(p.a, 0, OP_SEND);
 	assert_int_equal(send.aborted[ABORT_LOCAL_PORT_DOWN], 1);
 	assert_int_equal(send.aborted[ABORT_FLUSHED], 0);
-	assert_int_equal(ledger_failed(&send), 0);
+	assert_int_equal(op_books_failed(&send), 0);
 	assert_int_equal(send.in_flight, 0);
 }
 

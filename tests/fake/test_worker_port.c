@@ -40,7 +40,7 @@ static void test_a_port_that_is_down_is_no_loss(void **state)
 	assert_string_equal(host_rail(p.a).reason, "port 1 of fake0 is not active");
 	send = host_books(p.a, 0, OP_SEND);
 	read = host_books(p.a, 0, OP_READ);
-	assert_int_equal(ledger_failed(&send) + ledger_failed(&read), 0);
+	assert_int_equal(op_books_failed(&send) + op_books_failed(&read), 0);
 	assert_int_equal(send.misses + read.misses, 0);
 	assert_true(send.not_attempted[SKIP_LOCAL_PORT_DOWN] >= 48);
 	assert_int_equal(counted(p.a, 1, IBV_EVENT_PORT_ERR), 1);
@@ -66,7 +66,7 @@ static void test_what_the_dead_port_broke_is_aborted_not_failed(void **state)
 	world_run(NSEC_PER_SEC);
 	send = host_books(p.a, 0, OP_SEND);
 	read = host_books(p.a, 0, OP_READ);
-	assert_int_equal(ledger_failed(&send) + ledger_failed(&read), 0);
+	assert_int_equal(op_books_failed(&send) + op_books_failed(&read), 0);
 	assert_int_equal(send.aborted[ABORT_LOCAL_PORT_DOWN] + read.aborted[ABORT_LOCAL_PORT_DOWN],
 			 1);
 	fabric_set_port(p.a->dev, true);
@@ -102,7 +102,7 @@ static void test_the_peers_port_down_is_a_loss_and_heals(void **state)
 	send = host_books(p.a, 0, OP_SEND);
 	assert_int_equal(send.failed[FAIL_TIMEOUT], 1); /* before its QP had given up */
 	assert_true(send.not_attempted[SKIP_NOT_CONNECTED] > 10);
-	assert_int_equal(ledger_aborted(&send), 0);
+	assert_int_equal(op_books_aborted(&send), 0);
 	fabric_set_port(p.b->dev, true);
 	assert_up(p.a, 0);
 }

@@ -186,7 +186,7 @@ static void test_a_flipped_bit_in_a_read_is_corrupt(void **state)
 	world_run(2 * NSEC_PER_SEC);
 	read = host_books(p.a, 0, OP_READ);
 	assert_true(read.failed[FAIL_CORRUPT] >= 9);
-	assert_int_equal(ledger_failed(&read), read.failed[FAIL_CORRUPT]);
+	assert_int_equal(op_books_failed(&read), read.failed[FAIL_CORRUPT]);
 	assert_int_equal(host_books(p.a, 0, OP_SEND).misses, 0);
 	assert_true(p.a->told.facts[FACT_ATTENTION] >= 2);
 	fabric_set_knobs(p.b->dev, &(struct fake_knobs){0});
@@ -219,7 +219,7 @@ static void test_past_its_deadline_a_probe_is_failed_then_late(void **state)
 	world_run(2 * NSEC_PER_SEC);
 	b = host_books(p.a, 0, OP_SEND);
 	assert_in_range(b.failed[FAIL_TIMEOUT], 9, 11);
-	assert_int_equal(ledger_failed(&b), b.failed[FAIL_TIMEOUT]);
+	assert_int_equal(op_books_failed(&b), b.failed[FAIL_TIMEOUT]);
 	assert_true(b.late >= b.failed[FAIL_TIMEOUT] - 1);
 	assert_true(b.late <= b.failed[FAIL_TIMEOUT]);
 	assert_int_equal(host_entered(p.a, 0, SESSION_UP), 1);
@@ -410,7 +410,7 @@ static void test_a_qp_that_broke_by_itself_aborts_and_is_made_anew(void **state)
 	assert_up(p.a, 0);
 	b = host_books(p.a, 0, OP_SEND);
 	assert_int_equal(b.aborted[ABORT_FLUSHED], 1);
-	assert_int_equal(ledger_failed(&b), 0);
+	assert_int_equal(op_books_failed(&b), 0);
 	assert_int_not_equal(fabric_last_qpn(p.a->dev), qpn);
 }
 
@@ -536,7 +536,7 @@ static void test_a_frozen_worker_books_what_it_slept_through_once(void **state)
 		assert_in_range(now.scheduled - before[op].scheduled, due - 1, due);
 		assert_in_range(now.not_attempted[SKIP_WORKER_STUCK], 23, 25);
 		assert_int_equal(now.misses, 0);
-		assert_int_equal(ledger_failed(&now), 0);
+		assert_int_equal(op_books_failed(&now), 0);
 		/* What was under way when we fell asleep came back: its time is not the fabric's.
 		 */
 		assert_true(now.self_delayed <= 2);
@@ -601,7 +601,7 @@ static void test_a_deadline_that_passed_while_we_slept_is_not_held_against_the_f
 	p.a->frozen_rail = false;
 	world_run(NSEC_PER_MSEC);
 	now = host_books(p.a, 0, OP_READ);
-	assert_int_equal(ledger_failed(&now), 0);
+	assert_int_equal(op_books_failed(&now), 0);
 	assert_int_equal(now.self_delayed, 1);
 }
 

@@ -34,7 +34,7 @@ static void read_table(const struct host *h)
 		/* false: torn, as when the writer is quick; what is whole must be right */
 		if (table_get_books(h->table, row, &books))
 			for (unsigned op = 0; op < OP_COUNT; op++)
-				assert_true(ledger_balanced(&books.op[op]));
+				assert_true(op_books_balanced(&books.op[op]));
 		table_get_conn(h->table, row, &conn);
 		table_get_samples(h->table, row, OP_SEND, 0, samples, COUNT(samples));
 	}

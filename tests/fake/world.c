@@ -288,9 +288,9 @@ static void assert_not_back(const struct op_books *before, const struct op_books
 	assert_true(now->sent >= before->sent);
 	assert_true(now->ok >= before->ok);
 	assert_true(now->late >= before->late);
-	assert_true(ledger_failed(now) >= ledger_failed(before));
-	assert_true(ledger_aborted(now) >= ledger_aborted(before));
-	assert_true(ledger_not_attempted(now) >= ledger_not_attempted(before));
+	assert_true(op_books_failed(now) >= op_books_failed(before));
+	assert_true(op_books_aborted(now) >= op_books_aborted(before));
+	assert_true(op_books_not_attempted(now) >= op_books_not_attempted(before));
 }
 
 static void check_books(struct host *h)
@@ -302,9 +302,9 @@ static void check_books(struct host *h)
 		for (unsigned op = 0; op < OP_COUNT; op++) {
 			const struct op_books *o = &b.op[op];
 
-			assert_true(ledger_balanced(o));
+			assert_true(op_books_balanced(o));
 			assert_true(o->rtt_count == o->ok + o->late - o->self_delayed);
-			assert_true(o->late <= ledger_failed(o));
+			assert_true(o->late <= op_books_failed(o));
 			if (b.session_id == h->last[row].session_id)
 				assert_not_back(&h->last[row].op[op], o);
 		}

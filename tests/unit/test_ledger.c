@@ -18,7 +18,7 @@ static void test_a_success_enters_latency_and_ends_the_streak(void **state)
 	assert_int_equal(b.ok_streak, 1);
 	assert_int_equal(b.last_attempt_wall_ns, 100);
 	assert_int_equal(b.last_success_wall_ns, 200);
-	assert_true(ledger_balanced(&b));
+	assert_true(op_books_balanced(&b));
 }
 
 static void test_self_delayed_is_ok_but_no_latency(void **state)
@@ -32,7 +32,7 @@ static void test_self_delayed_is_ok_but_no_latency(void **state)
 	assert_int_equal(b.self_delayed, 1);
 	assert_int_equal(b.rtt_count, 0);
 	assert_int_equal(b.rtt_sum_ns, 0);
-	assert_true(ledger_balanced(&b));
+	assert_true(op_books_balanced(&b));
 }
 
 static void test_late_is_a_subset_of_failed_and_enters_latency(void **state)
@@ -50,7 +50,7 @@ static void test_late_is_a_subset_of_failed_and_enters_latency(void **state)
 	assert_int_equal(b.rtt_count, 1);
 	assert_int_equal(b.rtt_sum_ns, 600000000);
 	assert_int_equal(b.last_success_wall_ns, 3);
-	assert_true(ledger_balanced(&b));
+	assert_true(op_books_balanced(&b));
 }
 
 static void test_misses_are_failures_and_three_kinds_of_skips(void **state)
@@ -185,17 +185,17 @@ static void test_random_lives_keep_the_books_balanced(void **state)
 			struct op_books before = w.b;
 
 			one_event(&w, &chance);
-			assert_true(ledger_balanced(&w.b));
+			assert_true(op_books_balanced(&w.b));
 			assert_int_equal(w.b.scheduled, w.instants);
 			assert_int_equal(w.b.in_flight, w.in_flight);
 			assert_int_equal(w.b.misses, w.misses);
 			assert_true(w.b.double_misses <= w.b.misses);
 			assert_int_equal(w.b.rtt_count, w.b.ok + w.b.late - w.b.self_delayed);
 			assert_int_equal(w.b.rtt_sum_ns, 10 * w.b.rtt_count);
-			assert_true(w.b.late <= ledger_failed(&w.b));
+			assert_true(w.b.late <= op_books_failed(&w.b));
 			assert_true(w.b.ok >= before.ok && w.b.sent >= before.sent);
-			assert_true(ledger_failed(&w.b) >= ledger_failed(&before));
-			assert_true(ledger_aborted(&w.b) >= ledger_aborted(&before));
+			assert_true(op_books_failed(&w.b) >= op_books_failed(&before));
+			assert_true(op_books_aborted(&w.b) >= op_books_aborted(&before));
 		}
 	}
 }
@@ -207,10 +207,10 @@ static void test_imbalance_is_seen(void **state)
 	(void)state;
 	ledger_sent(&b, 1);
 	b.in_flight = 0;
-	assert_false(ledger_balanced(&b));
+	assert_false(op_books_balanced(&b));
 	b.in_flight = 1;
 	b.scheduled++;
-	assert_false(ledger_balanced(&b));
+	assert_false(op_books_balanced(&b));
 }
 
 int main(void)
