@@ -103,7 +103,8 @@ static void judge(struct looker *l, struct snapshot *s, const struct view_judged
 	};
 
 	judge_run(l->judge, &in, s);
-	for (size_t i = 0; i < s->n_sessions; i++)
+	/* While we stop, what our own sessions miss is nobody's fault. */
+	for (size_t i = 0; !l->daemon->stopper && i < s->n_sessions; i++)
 		if (judged->of[i]->judged.changed)
 			verdict_log_change(l->daemon->journal, &s->sessions[i], judged->of[i]);
 }

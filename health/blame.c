@@ -254,7 +254,8 @@ static struct blame blame_partly(const struct evidence *e, size_t i, struct snap
 			session->peer, session->rail, since,
 			works[0] ? "does " : "acknowledges SENDs",
 			works[0] ? snapshot_printf(s, "%ss", works) : "");
-	} else if (!evidence_missing(e->in[i].memory, OP_SEND) && evidence_answers(e, i, OP_SEND)) {
+	} else if (e->in[i].books_verdict != VERDICT_DEGRADED && /* one miss proves no defect */
+		   !evidence_missing(e->in[i].memory, OP_SEND) && evidence_answers(e, i, OP_SEND)) {
 		b.cause = CAUSE_REMOTE_NIC;
 		b.reason = snapshot_printf(s,
 					   "%s to %s on rail %s fails since %s%s while SENDs are "

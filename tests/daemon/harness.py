@@ -40,7 +40,7 @@ def free_port():
         return s.getsockname()[1]
 
 
-def wait_for(condition, seconds=8.0, what="condition"):
+def wait_for(condition, seconds=25.0, what="condition"):
     """The first true value of condition(); fails with its last value."""
     end = time.monotonic() + seconds
     while True:
@@ -131,7 +131,7 @@ class Daemon:
     def log(self):
         return self.log_path.read_text()
 
-    def wait_log(self, text, seconds=8.0):
+    def wait_log(self, text, seconds=25.0):
         wait_for(lambda: text in self.log(), seconds, f"{text!r} in the log:\n{self.log()}")
 
     def worker_pid(self, device="rxe0"):
@@ -187,7 +187,7 @@ class Daemon:
         assert len(found) < 2, f"{name} {labels} is not one series"
         return found[0] if found else None
 
-    def wait_up(self, count=2, seconds=8.0):
+    def wait_up(self, count=2, seconds=25.0):
         wait_for(lambda: sum(r["state"] == "up" and r["verdict"] == "ok" for r in self.peers())
                  == count, seconds, f"{count} sessions up and ok")
 

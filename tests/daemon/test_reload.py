@@ -224,7 +224,7 @@ def test_reload_drops_a_rail_whose_device_is_gone():
     with Daemon() as d:
         d.wait_up()
         d.unplug("rxe0")
-        wait_for(lambda: d.device()["worker"]["state"] == "exited", 8)
+        wait_for(lambda: d.device()["worker"]["state"] == "exited")
         assert d.metric("rdma_rail_up", rail="rxe0") == 0
         reload(d)
         wait_for(lambda: d.metric("rdma_rail_up", rail="rxe0") is None)
