@@ -29,6 +29,28 @@ static void test_rows_are_taken_in_turn_until_none_is_left(void **state)
 	rows_free(r);
 }
 
+static void test_coming_and_going_stays_in_few_rows(void **state)
+{
+	struct session *s = (struct session *)state; /* never looked into */
+	struct rows *r = rows_new(1000);
+	uint32_t row = ROW_NONE, last, highest = 0;
+
+	(void)state;
+	rows_take(r, s);
+	for (unsigned i = 0; i < 2000; i++) {
+		last = row;
+		row = rows_take(r, s);
+		assert_int_not_equal(row, last);
+		highest = row > highest ? row : highest;
+		rows_release(r, row);
+	}
+	assert_true(highest < 32);
+	for (unsigned i = 1; i < 1000; i++)
+		assert_int_not_equal(rows_take(r, s), ROW_NONE);
+	assert_int_equal(rows_take(r, s), ROW_NONE);
+	rows_free(r);
+}
+
 static void test_rows_that_do_not_exist_are_nobodys(void **state)
 {
 	struct rows *r = rows_new(2);
@@ -94,6 +116,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows_are_taken_in_turn_until_none_is_left),
+		cmocka_unit_test(test_coming_and_going_stays_in_few_rows),
 		cmocka_unit_test(test_rows_that_do_not_exist_are_nobodys),
 		cmocka_unit_test(test_lines_beyond_the_limit_are_counted_and_told_with_the_next),
 		cmocka_unit_test(test_events_and_read_errors_go_on_over_workers_and_never_back),
