@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from harness import PROBE, TWO_PEERS, Daemon, Ratchet, check_books, wait_for
+from harness import PROBE, Daemon, Ratchet, check_books, wait_for
 
 TWO_RAILS = """
 [peers]
@@ -148,76 +148,6 @@ def test_island_one_dead_worker_leaves_the_other_alone():
         assert d.told("rxe1").count("stop") == 0
 
 
-def test_exit_for_a_lost_device_waits_until_it_is_back():
-    with Daemon() as d:
-        d.wait_up()
-        d.unplug("rxe0")
-        d.script("rxe0", "exit 11")
-        wait_for(lambda: state(d) in ("exited", "backoff"))
-        wait_for(lambda: state(d) == "exited", 7, "exited")
-        wait_for(lambda: d.peer("host2")["not_attempted"]["device_absent"] > 5, 7, "device_absent")
-        check_books(d.peer("host2"))
-        assert d.metric("rdma_rail_up", rail="rxe0") == 0
-        assert d.metric("rdma_sent_pkts_total", device="rxe0") is None
-        (d.scripts / "rxe0").unlink()
-        d.plug("rxe0")
-        wait_for(lambda: state(d) == "up", what="up")
-        d.wait_up()
-        assert d.metric("rdma_rail_up", rail="rxe0") == 1
-
-
-def test_device_that_leaves_sends_its_worker_off():
-    with Daemon() as d:
-        d.wait_up()
-        pid = d.worker_pid()
-        d.unplug("rxe0")
-        wait_for(lambda: state(d) == "exited", what="exited")
-        assert "stop" in d.told()
-        assert not os.path.exists(f"/proc/{pid}")
-
-
-def test_deaf_worker_of_a_gone_device_is_killed():
-    with Daemon() as d:
-        d.wait_up()
-        d.script("rxe0", "deaf")
-        d.unplug("rxe0")
-        wait_for(lambda: state(d) == "exited", 12, "exited")
-        assert "by us" in d.log()
-
-
-def test_crashing_worker_is_restarted_ever_more_slowly():
-    with Daemon() as d:
-        d.wait_up()
-        d.script("rxe0", "exit 12")
-        time.sleep(9)
-        d.script("rxe0")
-        starts = d.log().count("worker started")
-        # 1 + 2 + 4 s, a quarter less or more
-        assert 3 <= starts <= 5, d.log()
-        assert d.log().count("cannot use the RDMA stack") >= starts - 1
-        d.wait_up(seconds=40)
-
-
-def test_trouble_of_a_device_is_told_once():
-    with Daemon(start=False) as d:
-        d.script("rxe0", "trouble memlock limit is 64 KiB: set LimitMEMLOCK=")
-        d.start()
-        wait_for(lambda: d.log().count("memlock limit") >= 1)
-        time.sleep(1)
-        assert d.log().count("memlock limit") == 1
-        assert any(e["kind"] == "device" for e in d.events())
-        assert "memlock" in d.device()["reason"]
-        # The next worker has the same trouble: nothing new.
-        os.kill(d.worker_pid(), signal.SIGKILL)
-        wait_for(lambda: d.log().count("worker is up") == 2)
-        time.sleep(0.3)
-        assert d.log().count("memlock limit") == 1
-        # And the one after that has none.
-        d.script("rxe0")
-        os.kill(d.worker_pid(), signal.SIGKILL)
-        d.wait_log("can be used again", 15)
-
-
 def test_lying_worker_harms_no_counter_and_no_other():
     with Daemon(PROBE + TWO_RAILS, devices=("rxe0", "rxe1"), start=False) as d:
         d.script("rxe0", "rail rxe0 10.99.0.1 up")
@@ -266,19 +196,6 @@ def test_async_events_are_counted_over_workers():
         os.kill(d.worker_pid(), signal.SIGKILL)
         d.wait_up()
         assert total() == 1
-
-
-def test_use_of_workers_is_summed_over_all_of_a_device():
-    with Daemon() as d:
-        d.wait_up()
-        assert wait_for(lambda: d.metric("rdma_worker_resident_memory_bytes", device="rxe0")) > 1e5
-        before = wait_for(lambda: d.metric("rdma_worker_cpu_seconds_total", device="rxe0"), 20)
-        os.kill(d.worker_pid(), signal.SIGKILL)
-        wait_for(lambda: state(d) == "backoff")
-        assert d.metric("rdma_worker_cpu_seconds_total", device="rxe0") >= before
-        assert d.metric("rdma_worker_resident_memory_bytes", device="rxe0") is None
-        d.wait_up()
-        assert d.metric("rdma_worker_cpu_seconds_total", device="rxe0") >= before
 
 
 @pytest.mark.parametrize("answer, causes", [("none", None), ("read", {"remote_host"})])
