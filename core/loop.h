@@ -16,12 +16,13 @@ typedef void (*loop_child_fn)(void *arg, pid_t pid, const siginfo_t *info);
 
 struct loop *loop_new(void); /* NULL with errno */
 void loop_free(struct loop *loop);
-int loop_run(struct loop *loop);	    /* until loop_exit(); its code, or -errno */
+int loop_run(struct loop *loop); /* until loop_exit(); its code, or -errno */
 void loop_exit(struct loop *loop, int code);
 struct sd_event *loop_sd_event(struct loop *loop); /* for sd-device monitors; not owned */
 
 /* Level-triggered; events as for epoll. */
-struct loop_source *loop_add_io(struct loop *loop, int fd, uint32_t events, loop_io_fn fn, void *arg);
+struct loop_source *loop_add_io(struct loop *loop, int fd, uint32_t events, loop_io_fn fn,
+				void *arg);
 int loop_io_set_events(struct loop_source *s, uint32_t events);
 /* One shot at an instant of clock_now_ns(), accuracy 1 ms; created disarmed. */
 struct loop_source *loop_add_timer(struct loop *loop, loop_timer_fn fn, void *arg);

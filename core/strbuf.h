@@ -12,8 +12,8 @@ struct strbuf {
 	bool failed;
 };
 
-void strbuf_free(struct strbuf *sb);	      /* releases and zeroes; NULL and empty are fine */
-void strbuf_reset(struct strbuf *sb);	      /* keeps the memory, len = 0, failed = false */
+void strbuf_free(struct strbuf *sb);  /* releases and zeroes; NULL and empty are fine */
+void strbuf_reset(struct strbuf *sb); /* keeps the memory, len = 0, failed = false */
 void strbuf_add(struct strbuf *sb, const char *data, size_t len);
 void strbuf_puts(struct strbuf *sb, const char *s);
 void strbuf_putc(struct strbuf *sb, char c);

@@ -242,7 +242,8 @@ uint64_t config_shortest_interval_ns(const struct config *c)
 	uint64_t shortest = UINT64_MAX;
 
 	for (unsigned op = 0; op < OP_COUNT; op++)
-		if (config_op_built(op) && c->op[op].interval_ns && c->op[op].interval_ns < shortest)
+		if (config_op_built(op) && c->op[op].interval_ns &&
+		    c->op[op].interval_ns < shortest)
 			shortest = c->op[op].interval_ns;
 	return shortest == UINT64_MAX ? NSEC_PER_SEC : shortest;
 }

@@ -28,8 +28,8 @@ void rows_free(struct rows *r)
  * used holds memory. */
 static uint32_t rows_in_turn(const struct rows *r)
 {
-	return r->used < r->n / 2 && 2 * r->used + SPARE_ROWS < r->n ? 2 * r->used + SPARE_ROWS :
-								       r->n;
+	return r->used < r->n / 2 && 2 * r->used + SPARE_ROWS < r->n ? 2 * r->used + SPARE_ROWS
+								     : r->n;
 }
 
 uint32_t rows_take(struct rows *r, struct session *s)

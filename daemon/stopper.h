@@ -3,8 +3,9 @@
 #pragma once
 
 #define STOPPER_GRACE_NS 3000000000ULL
-#define STOPPER_REAP_NS 200000000ULL /* after SIGKILL: to leave no zombie where it can be helped   \
-				      */
+#define STOPPER_REAP_NS                                                                            \
+	200000000ULL /* after SIGKILL: to leave no zombie where it can be helped                   \
+		      */
 
 struct daemon;
 struct stopper;

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #define WORST_PER_RAIL 8     /* sessions of a rail that `per_peer = worst` shows */
 #define SERIES_PER_OP 8	     /* four counters, two quantiles, sum, count */
 #define SERIES_PER_SESSION 3 /* up, verdict, last success */

@@ -368,8 +368,8 @@ static struct blame blame_silent(const struct evidence *e, size_t i, struct snap
 	when_text(evidence_missing_since(e->in[i].memory), since);
 	/* One miss is not silence yet. */
 	head = snapshot_printf(s, "%s %s on rail %s since %s%s", session->peer,
-			       e->in[i].books_verdict == VERDICT_DEGRADED ? "missed a probe" :
-									    "is silent",
+			       e->in[i].books_verdict == VERDICT_DEGRADED ? "missed a probe"
+									  : "is silent",
 			       session->rail, since, error_words(session, s));
 	if (blame_place(e, i, false, since, s, &b) || blame_place(e, i, true, since, s, &b))
 		return b;

@@ -21,8 +21,8 @@ static struct endpoint_limits limits_of(const struct worker_config *cfg)
 {
 	return (struct endpoint_limits){
 		.qps = cfg->qps_per_device,
-		.send_size = cfg->op[OP_SEND].size > WIRE_MIN_PROBE ? cfg->op[OP_SEND].size :
-								      WIRE_MIN_PROBE,
+		.send_size = cfg->op[OP_SEND].size > WIRE_MIN_PROBE ? cfg->op[OP_SEND].size
+								    : WIRE_MIN_PROBE,
 		.read_size = cfg->op[OP_READ].size,
 	};
 }
@@ -86,7 +86,7 @@ void control_free(struct control *c)
 
 static void send_rail_config(struct control *c)
 {
-	struct rail_cmd cmd = { .type = RAIL_CONFIG, .value = c->cfg.probes_per_second };
+	struct rail_cmd cmd = {.type = RAIL_CONFIG, .value = c->cfg.probes_per_second};
 
 	memcpy(cmd.ops, c->cfg.op, sizeof(cmd.ops));
 	if (cmd.ops[OP_SEND].size < WIRE_MIN_PROBE)
@@ -257,9 +257,10 @@ static void open_channel(struct control *c)
 	c->channel = rdma_create_event_channel();
 	if (!c->channel) {
 		err = errno ? errno : ENODEV;
-		endpoint_error_text("rdma_cm cannot be used (/dev/infiniband/rdma_cm; is the module "
-				    "rdma_ucm loaded?)",
-				    err, text, sizeof(text));
+		endpoint_error_text(
+			"rdma_cm cannot be used (/dev/infiniband/rdma_cm; is the module "
+			"rdma_ucm loaded?)",
+			err, text, sizeof(text));
 		tell_device(c, text);
 		return;
 	}
@@ -359,18 +360,18 @@ static void wait_until(struct control *c, uint64_t wake)
 	struct ibv_context *own = endpoint_own(c->endpoint);
 	struct ibv_context *verbs = endpoint_verbs(c->endpoint);
 	struct pollfd fds[] = {
-		{ .fd = c->main_gone ? -1 : c->p.socket_fd, .events = POLLIN },
-		{ .fd = spsc_fd(c->p.notes), .events = POLLIN },
-		{ .fd = c->channel ? c->channel->fd : -1, .events = POLLIN },
-		{ .fd = own ? own->async_fd : -1, .events = POLLIN },
-		{ .fd = verbs ? verbs->async_fd : -1, .events = POLLIN },
+		{.fd = c->main_gone ? -1 : c->p.socket_fd, .events = POLLIN},
+		{.fd = spsc_fd(c->p.notes), .events = POLLIN},
+		{.fd = c->channel ? c->channel->fd : -1, .events = POLLIN},
+		{.fd = own ? own->async_fd : -1, .events = POLLIN},
+		{.fd = verbs ? verbs->async_fd : -1, .events = POLLIN},
 	};
 	uint64_t now = c->p.now_ns(), ns = wake <= now ? 0 : wake - now;
 	struct timespec ts;
 
 	if (ns > BEAT_NS)
 		ns = BEAT_NS;
-	ts = (struct timespec){ (time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC) };
+	ts = (struct timespec){(time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC)};
 	if (ppoll(fds, sizeof(fds) / sizeof(fds[0]), &ts, NULL) <= 0)
 		return;
 	if (fds[1].revents)

@@ -16,7 +16,8 @@ struct control_params {
 	uint64_t (*now_ns)(void);
 	uint64_t (*wall_ns)(void);
 	uint64_t (*random)(void); /* 64 random bits */
-	void (*poke_counters)(void *arg); /* ports or GIDs changed: read them anew. NULL: nobody cares */
+	void (*poke_counters)(
+		void *arg); /* ports or GIDs changed: read them anew. NULL: nobody cares */
 	void *poke_arg;
 };
 

@@ -9,8 +9,8 @@
 #include "probes/control_priv.h"
 #include "probes/scan.h"
 
-#define REJECT_STALE 10		  /* IB_CM_REJ_STALE_CONN */
-#define REJECT_INVALID_SERVICE 8  /* nobody listens */
+#define REJECT_STALE 10		 /* IB_CM_REJ_STALE_CONN */
+#define REJECT_INVALID_SERVICE 8 /* nobody listens */
 
 union sock_address {
 	struct sockaddr sa;
@@ -20,7 +20,7 @@ union sock_address {
 
 static union sock_address to_sockaddr(const struct in6_addr *a, uint32_t scope)
 {
-	union sock_address s = { 0 };
+	union sock_address s = {0};
 
 	if (IN6_IS_ADDR_V4MAPPED(a)) {
 		s.in.sin_family = AF_INET;
@@ -111,8 +111,7 @@ static void make_request(struct control *c, struct conn *conn, uint8_t out[WIRE_
 			.host_hash = hash_str(c->cfg.host),
 			.rail_hash = hash_str(c->rails[conn->rail].fact.name),
 			.peer_rail_hash = hash_str(s->wish.peer_rail),
-			.class_hash =
-				(uint32_t)hash_str(c->cfg.classes[s->wish.class_index].name),
+			.class_hash = (uint32_t)hash_str(c->cfg.classes[s->wish.class_index].name),
 		},
 		out);
 }
@@ -123,7 +122,7 @@ static void route_resolved(struct control *c, struct conn *conn)
 	struct rdma_conn_param param = {
 		.private_data = request,
 		.private_data_len = sizeof(request),
-		.initiator_depth = 1,	  /* one READ outstanding */
+		.initiator_depth = 1, /* one READ outstanding */
 		.responder_resources = 1,
 		.retry_count = (uint8_t)c->cfg.retry_count,
 		.rnr_retry_count = RNR_RETRY,
@@ -151,8 +150,8 @@ static void route_resolved(struct control *c, struct conn *conn)
 
 static void rejected(struct control *c, struct conn *conn, const struct rdma_cm_event *ev)
 {
-	enum wire_reject why = wire_get_reject(ev->param.conn.private_data,
-					       ev->param.conn.private_data_len);
+	enum wire_reject why =
+		wire_get_reject(ev->param.conn.private_data, ev->param.conn.private_data_len);
 	enum connect_failure failure = CONNECT_REJECTED;
 	const char *text = wire_reject_text(why);
 
@@ -242,14 +241,14 @@ void active_hello(struct control *c, struct conn *conn)
 	timer_heap_set(c->timers, &conn->timer.node, TIMER_NEVER);
 	s->rs.pattern = h->pattern;
 	s->rs.peer_rx_size = h->rx_size;
-	command(c, &(struct rail_cmd){ .type = RAIL_UP, .conn = &conn->rc, .session = &s->rs });
+	command(c, &(struct rail_cmd){.type = RAIL_UP, .conn = &conn->rc, .session = &s->rs});
 	session_enter_state(c, s, SEV_HELLO, "");
 }
 
 void active_event(struct control *c, struct conn *conn, const struct rdma_cm_event *ev)
 {
-	/* An answer to what is on its way out already was given up: it must not be counted again, nor
-	 * bring a session back that the rail has forgotten. */
+	/* An answer to what is on its way out already was given up: it must not be counted again,
+	 * nor bring a session back that the rail has forgotten. */
 	if (!conn->session || (conn->phase != CONN_OPENING && conn->phase != CONN_LIVE))
 		return;
 	switch (ev->event) {

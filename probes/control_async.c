@@ -20,7 +20,7 @@ static bool read_event(struct ibv_context *ctx, struct seen *ret)
 
 	if (ibv_get_async_event(ctx, &ev))
 		return false;
-	*ret = (struct seen){ .type = ev.event_type };
+	*ret = (struct seen){.type = ev.event_type};
 	switch (ev.event_type) {
 	case IBV_EVENT_QP_FATAL:
 	case IBV_EVENT_QP_REQ_ERR:
@@ -110,8 +110,8 @@ static bool object_event(struct control *c, const struct seen *e)
 		conn_qp_event(c, e->qpn, ibv_event_type_str(e->type));
 		return true;
 	case IBV_EVENT_SRQ_LIMIT_REACHED:
-		/* The rail reposts every buffer as it is consumed: the limit is only an alarm. Armed
-		 * again a little later, for below the limit it would fire at once. */
+		/* The rail reposts every buffer as it is consumed: the limit is only an alarm.
+		 * Armed again a little later, for below the limit it would fire at once. */
 		c->limit_rearm_ns = c->p.now_ns() + NSEC_PER_SEC;
 		return true;
 	case IBV_EVENT_CQ_ERR:

@@ -100,8 +100,9 @@ static int create_qp(struct control *c, struct conn *conn)
 		.recv_cq = endpoint_cq(c->endpoint),
 		.srq = endpoint_srq(c->endpoint),
 		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = TX_DEPTH, .max_send_sge = 1,
-			 .max_inline_data = INLINE_WANTED },
+		.cap = {.max_send_wr = TX_DEPTH,
+			.max_send_sge = 1,
+			.max_inline_data = INLINE_WANTED},
 	};
 
 	if (rdma_create_qp(conn->id, endpoint_pd(c->endpoint), &attr) == 0) {
@@ -109,7 +110,7 @@ static int create_qp(struct control *c, struct conn *conn)
 		return 0;
 	}
 	/* A device that has less inline room than asked for refuses the whole QP (E810). */
-	attr.cap = (struct ibv_qp_cap){ .max_send_wr = TX_DEPTH, .max_send_sge = 1 };
+	attr.cap = (struct ibv_qp_cap){.max_send_wr = TX_DEPTH, .max_send_sge = 1};
 	return rdma_create_qp(conn->id, endpoint_pd(c->endpoint), &attr) ? -errno : 0;
 }
 
@@ -120,7 +121,7 @@ int conn_make_qp(struct control *c, struct conn *conn)
 
 	r = endpoint_receives(c->endpoint, c->n_active + c->n_passive + 1, &more);
 	if (more)
-		command(c, &(struct rail_cmd){ .type = RAIL_RECEIVES, .value = more });
+		command(c, &(struct rail_cmd){.type = RAIL_RECEIVES, .value = more});
 	if (r < 0)
 		return r;
 	if (more && c->limit_rearm_ns == TIMER_NEVER)
@@ -142,7 +143,7 @@ int conn_make_qp(struct control *c, struct conn *conn)
 
 void conn_established(struct control *c, struct conn *conn)
 {
-	struct ibv_qp_attr attr = { .min_rnr_timer = MIN_RNR_TIMER };
+	struct ibv_qp_attr attr = {.min_rnr_timer = MIN_RNR_TIMER};
 
 	(void)c;
 	conn->established = true;
@@ -165,8 +166,8 @@ void conn_send_hello(struct control *c, struct conn *conn, enum wire_type type)
 			  c->cfg.classes[conn->session->wish.class_index].name);
 	}
 	endpoint_pattern(c->endpoint, &h.pattern);
-	conn->rc.hello_out_len = (uint32_t)wire_put_hello(type, &h, conn->rc.hello_out,
-							  sizeof(conn->rc.hello_out));
+	conn->rc.hello_out_len =
+		(uint32_t)wire_put_hello(type, &h, conn->rc.hello_out, sizeof(conn->rc.hello_out));
 	command_conn(c, RAIL_SEND_HELLO, conn, 0);
 }
 
@@ -174,7 +175,7 @@ void conn_send_hello(struct control *c, struct conn *conn, enum wire_type type)
 
 static void to_error(struct control *c, struct conn *conn)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 
 	/* By hand, for rdma_disconnect() does it in some states only; at DISCONNECTED the passive
 	 * QP is still RTS. Then the DREQ, so that the peer learns of it. */
@@ -419,8 +420,8 @@ static void attempt_timed_out(struct control *c, struct conn *conn)
 {
 	if (conn->session)
 		session_connect_failed(c, conn->session, CONNECT_TIMEOUT, 0,
-				       conn->established ? "no hello from the peer in time" :
-							   "no answer to the connection request");
+				       conn->established ? "no hello from the peer in time"
+							 : "no answer to the connection request");
 	else
 		conn_drain(c, conn, ABORT_FLUSHED, false);
 }

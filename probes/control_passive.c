@@ -9,11 +9,12 @@
 static struct in6_addr peer_of(struct rdma_cm_id *id)
 {
 	const struct sockaddr *sa = rdma_get_peer_addr(id);
-	struct in6_addr a = { 0 };
+	struct in6_addr a = {0};
 
 	if (sa->sa_family == AF_INET) {
 		a.s6_addr[10] = a.s6_addr[11] = 0xff;
-		memcpy(&a.s6_addr[12], &((const struct sockaddr_in *)(const void *)sa)->sin_addr, 4);
+		memcpy(&a.s6_addr[12], &((const struct sockaddr_in *)(const void *)sa)->sin_addr,
+		       4);
 	} else if (sa->sa_family == AF_INET6) {
 		a = ((const struct sockaddr_in6 *)(const void *)sa)->sin6_addr;
 	}
@@ -86,7 +87,8 @@ static void replace_older(struct control *c, struct conn *conn)
 		if (old == conn || old->rc.role != CONN_PASSIVE || old->phase != CONN_LIVE ||
 		    !same_key(&old->key, &conn->key))
 			continue;
-		if (old->instance != conn->instance && !IN6_ARE_ADDR_EQUAL(&old->peer, &conn->peer)) {
+		if (old->instance != conn->instance &&
+		    !IN6_ARE_ADDR_EQUAL(&old->peer, &conn->peer)) {
 			rail_address_text(&old->peer, other);
 			rail_address_text(&conn->peer, peer);
 			snprintf(text, sizeof(text), "%s and %s connect under one host name", other,
@@ -117,7 +119,7 @@ void passive_request(struct control *c, struct listener *l, const struct rdma_cm
 {
 	struct rdma_cm_id *id = ev->id;
 	struct in6_addr peer = peer_of(id);
-	struct wire_request req = { 0 };
+	struct wire_request req = {0};
 	enum wire_reject why = judge_request(c, ev, &peer, &req);
 	struct conn *conn;
 
@@ -132,8 +134,8 @@ void passive_request(struct control *c, struct listener *l, const struct rdma_cm
 	id->context = conn;
 	conn->peer = peer;
 	conn->instance = req.instance;
-	conn->key = (struct passive_key){ req.host_hash, req.rail_hash, req.peer_rail_hash,
-					  req.class_hash, req.path, l->address };
+	conn->key = (struct passive_key){req.host_hash,	 req.rail_hash, req.peer_rail_hash,
+					 req.class_hash, req.path,	l->address};
 	if (conn_make_qp(c, conn) < 0) {
 		uint8_t data[WIRE_REJECT_LEN];
 

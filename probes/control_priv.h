@@ -11,31 +11,31 @@
 #include "probes/session_fsm.h"
 #include "probes/timer_heap.h"
 
-#define ATTEMPT_NS (8 * NSEC_PER_SEC)	/* a connect attempt, all steps; the CM's own is 100 s */
-#define RESOLVE_MS 2000			/* each of address and route */
+#define ATTEMPT_NS (8 * NSEC_PER_SEC) /* a connect attempt, all steps; the CM's own is 100 s */
+#define RESOLVE_MS 2000		      /* each of address and route */
 #define GOODBYE_NS (200 * NSEC_PER_MSEC)
-#define MARKER_NS (1 * NSEC_PER_SEC)	/* for the marker's flush */
+#define MARKER_NS (1 * NSEC_PER_SEC)	  /* for the marker's flush */
 #define LAST_WQE_NS (100 * NSEC_PER_MSEC) /* for the event, after the marker's flush */
-#define STOP_NS (2 * NSEC_PER_SEC)	/* for all drains at a stop */
+#define STOP_NS (2 * NSEC_PER_SEC)	  /* for all drains at a stop */
 #define BACKOFF_BASE_NS (500 * NSEC_PER_MSEC)
 #define BACKOFF_CAP_NS (10 * NSEC_PER_SEC)
 #define BACKOFF_FLOOR_NS (20 * NSEC_PER_MSEC)
-#define RESCAN_NS (5 * NSEC_PER_SEC)	/* safety net under the events */
+#define RESCAN_NS (5 * NSEC_PER_SEC)	     /* safety net under the events */
 #define PORT_SETTLE_NS (300 * NSEC_PER_MSEC) /* a link goes down in steps; seen: 250 ms */
-#define GID_SETTLE_NS (100 * NSEC_PER_MSEC) /* bursts of GID_CHANGE become one scan */
+#define GID_SETTLE_NS (100 * NSEC_PER_MSEC)  /* bursts of GID_CHANGE become one scan */
 #define LISTEN_BACKLOG 1024
 #define MIN_RNR_TIMER 12 /* 0.64 ms; rdma_cm leaves 0, which is 655 ms */
 #define RNR_RETRY 3	 /* finite: 7 is for ever */
 
 enum conn_phase {
-	CONN_OPENING,	  /* no QP yet */
-	CONN_LIVE,	  /* QP exists and is the rail's too */
-	CONN_SUSPECT,	  /* broken on our side: is the port about to go down? */
-	CONN_GOODBYE,	  /* our last message is on its way */
-	CONN_MARKING,	  /* QP in error, waiting for the marker's flush */
-	CONN_LAST_WQE,	  /* flushed, waiting for the event */
-	CONN_FORGETTING,  /* the rail lets go of it */
-	CONN_HELD,	  /* only the id is left, until the port can send again */
+	CONN_OPENING,	 /* no QP yet */
+	CONN_LIVE,	 /* QP exists and is the rail's too */
+	CONN_SUSPECT,	 /* broken on our side: is the port about to go down? */
+	CONN_GOODBYE,	 /* our last message is on its way */
+	CONN_MARKING,	 /* QP in error, waiting for the marker's flush */
+	CONN_LAST_WQE,	 /* flushed, waiting for the event */
+	CONN_FORGETTING, /* the rail lets go of it */
+	CONN_HELD,	 /* only the id is left, until the port can send again */
 };
 
 /* What an rdma_cm_id's context points to: a conn or a listener. */
@@ -85,9 +85,9 @@ struct conn {
 
 struct session {
 	struct wish_session wish;
-	struct rail_session rs; /* lent to the rail between ADD and REMOVED */
-	struct session_conn pub; /* what the table shows */
-	struct conn *conn;	 /* NULL: none */
+	struct rail_session rs;	    /* lent to the rail between ADD and REMOVED */
+	struct session_conn pub;    /* what the table shows */
+	struct conn *conn;	    /* NULL: none */
 	struct control_timer timer; /* retry */
 	struct session *queue_next;
 	bool queued, connecting; /* waits for its turn; counted in control.connecting */
@@ -117,7 +117,7 @@ struct control {
 	struct worker_config cfg;
 	struct endpoint *endpoint;
 	struct rdma_event_channel *channel; /* NULL: not there yet */
-	struct timer_heap *timers; /* of sessions and conns */
+	struct timer_heap *timers;	    /* of sessions and conns */
 	struct control_rail rails[RAIL_MAX];
 	uint32_t n_rails;
 	struct device_scan *scan;
@@ -125,7 +125,7 @@ struct control {
 	struct session **sessions; /* by row */
 	uint32_t n_rows, n_sessions;
 	struct conn *conns;
-	uint32_t n_active, n_passive; /* QPs */
+	uint32_t n_active, n_passive;	     /* QPs */
 	struct session *queue, **queue_tail; /* those that wait to connect */
 	uint32_t connecting;
 	struct in6_addr *accept;

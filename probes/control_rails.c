@@ -31,7 +31,7 @@ static int listen_on(struct control *c, struct listener *l)
 		struct sockaddr sa;
 		struct sockaddr_in in;
 		struct sockaddr_in6 in6;
-	} addr = { 0 };
+	} addr = {0};
 	int err;
 
 	if (IN6_IS_ADDR_V4MAPPED(&l->address)) {
@@ -73,9 +73,10 @@ static void listen_failed(struct control *c, struct listener *l, int err)
 static void open_endpoint(struct control *c, struct ibv_context *verbs)
 {
 	char err[FACT_TEXT];
-	struct rail_cmd cmd = { .type = RAIL_ENDPOINT };
+	struct rail_cmd cmd = {.type = RAIL_ENDPOINT};
 
-	/* After a failure another address of the device is no second chance: main's next worker is. */
+	/* After a failure another address of the device is no second chance: main's next worker is.
+	 */
 	if (endpoint_verbs(c->endpoint) || !verbs || c->exit_code >= 0)
 		return;
 	if (endpoint_open(c->endpoint, verbs, err, sizeof(err)) < 0) {
@@ -214,8 +215,7 @@ static void set_fact(struct control *c, uint32_t i, const struct rail_fact *fact
 		return;
 	*old = *fact;
 	if (was_up != fact->up || is_new)
-		command(c, &(struct rail_cmd){ .type = RAIL_PORT, .index = i,
-					       .value = fact->up });
+		command(c, &(struct rail_cmd){.type = RAIL_PORT, .index = i, .value = fact->up});
 	tell_rail(c, i);
 	if (fact->up && !was_up)
 		sessions_wake_rail(c, i);
@@ -244,7 +244,7 @@ static void apply(struct control *c, const struct rail_pick *p, bool *seen)
 static void lost(struct control *c, uint32_t i)
 {
 	struct rail_fact fact = c->rails[i].fact;
-	struct rail_pick none = { 0 };
+	struct rail_pick none = {0};
 
 	follow_addresses(c, i, &none);
 	fact.up = 0;
@@ -265,7 +265,7 @@ static bool scan(struct control *c)
 
 void rails_rescan(struct control *c)
 {
-	bool seen[RAIL_MAX] = { 0 };
+	bool seen[RAIL_MAX] = {0};
 	uint32_t n;
 
 	c->rescan_ns = c->p.now_ns() + RESCAN_NS;

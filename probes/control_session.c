@@ -50,9 +50,9 @@ void session_add(struct control *c, const struct wish_session *w)
 	c->sessions[w->row] = s;
 	c->n_sessions++;
 	publish_session(c, s);
-	command(c, &(struct rail_cmd){ .type = RAIL_ADD, .session = &s->rs });
+	command(c, &(struct rail_cmd){.type = RAIL_ADD, .session = &s->rs});
 	if (!c->rails[w->rail].fact.up)
-		command(c, &(struct rail_cmd){ .type = RAIL_START, .session = &s->rs });
+		command(c, &(struct rail_cmd){.type = RAIL_START, .session = &s->rs});
 	session_queue(c, s);
 }
 
@@ -100,8 +100,7 @@ void session_remove(struct control *c, const struct wish_session *w)
 	arm(c, s, TIMER_NEVER);
 	if (s->conn)
 		conn_drain(c, s->conn, w->reason, false);
-	command(c, &(struct rail_cmd){ .type = RAIL_REMOVE, .session = &s->rs,
-				       .value = w->reason });
+	command(c, &(struct rail_cmd){.type = RAIL_REMOVE, .session = &s->rs, .value = w->reason});
 }
 
 void session_queue(struct control *c, struct session *s)
@@ -189,7 +188,8 @@ static void start(struct control *c, struct session *s)
 	session_enter_state(c, s, SEV_START, "");
 	err = active_start(c, s);
 	if (err < 0)
-		session_connect_failed(c, s, err == -ENOMEM ? CONNECT_NO_RESOURCES : CONNECT_RESOLVE,
+		session_connect_failed(c, s,
+				       err == -ENOMEM ? CONNECT_NO_RESOURCES : CONNECT_RESOLVE,
 				       -err, strerror(-err));
 }
 
@@ -240,7 +240,7 @@ void session_connect_failed(struct control *c, struct session *s, enum connect_f
 	r->totals.failures[failure]++;
 	table_put_rail_totals(c->p.table, s->wish.rail, &r->totals);
 	note_error(c, s, failure, code, 0, 0, text);
-	command(c, &(struct rail_cmd){ .type = RAIL_START, .session = &s->rs });
+	command(c, &(struct rail_cmd){.type = RAIL_START, .session = &s->rs});
 	session_enter_state(c, s, has_qp ? SEV_BROKEN : SEV_REFUSED, text);
 	if (s->conn)
 		conn_drain(c, s->conn, ABORT_FLUSHED, false);
@@ -296,8 +296,8 @@ void sessions_start_booking(struct control *c, uint32_t rail)
 	for (uint32_t i = 0; i < c->n_rows; i++)
 		if (c->sessions[i] && c->sessions[i]->wish.rail == rail &&
 		    !c->sessions[i]->removing)
-			command(c, &(struct rail_cmd){ .type = RAIL_START,
-						       .session = &c->sessions[i]->rs });
+			command(c, &(struct rail_cmd){.type = RAIL_START,
+						      .session = &c->sessions[i]->rs});
 }
 
 void sessions_check_gids(struct control *c)

@@ -20,13 +20,13 @@ static void tell(struct control *c, const struct fact *f)
 
 void tell_simple(struct control *c, enum fact_type type)
 {
-	tell(c, &(struct fact){ .type = type });
+	tell(c, &(struct fact){.type = type});
 }
 
 void tell_rail(struct control *c, uint32_t rail)
 {
 	struct control_rail *r = &c->rails[rail];
-	struct fact f = { .type = FACT_RAIL, .rail = rail, .number = c->n_rails };
+	struct fact f = {.type = FACT_RAIL, .rail = rail, .number = c->n_rails};
 
 	f.rail_fact = r->fact;
 	table_put_rail(c->p.table, rail, &r->fact);
@@ -64,31 +64,31 @@ void tell_session(struct control *c, struct session *s, enum session_state old)
 void tell_removed(struct control *c, const struct session *s)
 {
 	/* The row says it too, should the fact be lost. */
-	table_put_conn(c->p.table, s->wish.row, &(struct session_conn){ .session_id = 0 });
-	tell(c, &(struct fact){ .type = FACT_REMOVED,
-				.rail = s->wish.rail,
-				.row = s->wish.row,
-				.session_id = s->wish.id });
+	table_put_conn(c->p.table, s->wish.row, &(struct session_conn){.session_id = 0});
+	tell(c, &(struct fact){.type = FACT_REMOVED,
+			       .rail = s->wish.rail,
+			       .row = s->wish.row,
+			       .session_id = s->wish.id});
 }
 
 void tell_attention(struct control *c, const struct session *s)
 {
-	tell(c, &(struct fact){ .type = FACT_ATTENTION,
-				.rail = s->wish.rail,
-				.row = s->wish.row,
-				.session_id = s->wish.id });
+	tell(c, &(struct fact){.type = FACT_ATTENTION,
+			       .rail = s->wish.rail,
+			       .row = s->wish.row,
+			       .session_id = s->wish.id});
 }
 
 void tell_async(struct control *c, unsigned event, uint32_t port)
 {
 	table_count_async(c->p.table, port, event);
-	tell(c, &(struct fact){ .type = FACT_ASYNC, .number = event, .port = port });
+	tell(c, &(struct fact){.type = FACT_ASYNC, .number = event, .port = port});
 }
 
 void tell_drain(struct control *c, const struct conn *conn, enum drain_outcome outcome)
 {
 	struct control_rail *r = &c->rails[conn->rail];
-	struct fact f = { .type = FACT_DRAIN, .rail = conn->rail, .number = outcome };
+	struct fact f = {.type = FACT_DRAIN, .rail = conn->rail, .number = outcome};
 
 	r->totals.drains[outcome]++;
 	table_put_rail_totals(c->p.table, conn->rail, &r->totals);
@@ -103,7 +103,7 @@ void tell_drain(struct control *c, const struct conn *conn, enum drain_outcome o
 
 void tell_device(struct control *c, const char *text)
 {
-	struct fact f = { .type = FACT_DEVICE };
+	struct fact f = {.type = FACT_DEVICE};
 
 	if (!strcmp(text, c->device_reason))
 		return;
@@ -114,7 +114,7 @@ void tell_device(struct control *c, const char *text)
 
 void tell_duplicate(struct control *c, const struct conn *conn, const char *text)
 {
-	struct fact f = { .type = FACT_DUPLICATE, .rail = conn->rail };
+	struct fact f = {.type = FACT_DUPLICATE, .rail = conn->rail};
 
 	name_copy(f.text, sizeof(f.text), text);
 	tell(c, &f);
@@ -128,5 +128,5 @@ void command(struct control *c, const struct rail_cmd *cmd)
 
 void command_conn(struct control *c, enum rail_cmd_type type, struct conn *conn, uint32_t value)
 {
-	command(c, &(struct rail_cmd){ .type = type, .conn = &conn->rc, .value = value });
+	command(c, &(struct rail_cmd){.type = type, .conn = &conn->rc, .value = value});
 }

@@ -8,10 +8,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define RX_SIZE_MIN 512	 /* a HELLO fits */
-#define RX_CHUNK 64	 /* receive buffers registered at once */
-#define RX_MARGIN 64	 /* HELLOs and goodbyes of all */
-#define MEMORY_CHUNK 16	 /* connections' memory registered at once */
+#define RX_SIZE_MIN 512 /* a HELLO fits */
+#define RX_CHUNK 64	/* receive buffers registered at once */
+#define RX_MARGIN 64	/* HELLOs and goodbyes of all */
+#define MEMORY_CHUNK 16 /* connections' memory registered at once */
 #define CHUNKS_MAX 1024
 
 struct chunk {
@@ -150,7 +150,7 @@ static int make_cq(struct endpoint *e)
 
 static int make_srq(struct endpoint *e)
 {
-	struct ibv_srq_init_attr attr = { .attr = { .max_wr = e->rx.capacity, .max_sge = 1 } };
+	struct ibv_srq_init_attr attr = {.attr = {.max_wr = e->rx.capacity, .max_sge = 1}};
 
 	attr.attr.max_wr = min_u32(attr.attr.max_wr, (uint32_t)e->attr.max_srq_wr);
 	e->rx.capacity = attr.attr.max_wr;
@@ -171,8 +171,7 @@ static int make_pattern(struct endpoint *e)
 int endpoint_open(struct endpoint *e, struct ibv_context *verbs, char *err, size_t errlen)
 {
 	if (!e->attr.max_srq) {
-		snprintf(err, errlen,
-			 "%s has no shared receive queue: probing it is not built yet",
+		snprintf(err, errlen, "%s has no shared receive queue: probing it is not built yet",
 			 ibv_get_device_name(verbs->device));
 		return -EOPNOTSUPP;
 	}
@@ -313,7 +312,7 @@ int endpoint_receives(struct endpoint *e, uint32_t connections, uint32_t *ret_mo
 
 int endpoint_arm_limit(struct endpoint *e)
 {
-	struct ibv_srq_attr attr = { .srq_limit = e->rx_ready / 4 };
+	struct ibv_srq_attr attr = {.srq_limit = e->rx_ready / 4};
 
 	return -ibv_modify_srq(e->srq, &attr, IBV_SRQ_LIMIT);
 }

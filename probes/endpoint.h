@@ -36,7 +36,8 @@ const struct rx_buffers *endpoint_rx(const struct endpoint *e);
 void endpoint_pattern(const struct endpoint *e, struct wire_region *ret);
 
 /* Have receive buffers ready for so many connections in all; ret_more is how many more the rail
- * may post now, set also on failure. SRQ depth >= ECHO_BOUND x connections + margin, or frozen peers starve others. */
+ * may post now, set also on failure. SRQ depth >= ECHO_BOUND x connections + margin, or frozen
+ * peers starve others. */
 int endpoint_receives(struct endpoint *e, uint32_t connections, uint32_t *ret_more);
 /* Arm the SRQ limit (one shot). */
 int endpoint_arm_limit(struct endpoint *e);

@@ -113,15 +113,15 @@ extern const char *const async_event_names[ASYNC_EVENT_COUNT];
 /* true: belongs to a port; its `port` label is set. */
 bool async_event_is_port(unsigned event);
 
-const char *op_name(enum op op);		/* "send" */
-const char *stream_name(unsigned stream);	/* "send" ... "ack" */
+const char *op_name(enum op op);	  /* "send" */
+const char *stream_name(unsigned stream); /* "send" ... "ack" */
 const char *session_state_name(enum session_state state);
 const char *fail_reason_name(enum fail_reason reason);
 const char *abort_reason_name(enum abort_reason reason);
 const char *skip_reason_name(enum skip_reason reason);
 const char *connect_failure_name(enum connect_failure failure);
 const char *drain_outcome_name(enum drain_outcome outcome);
-const char *gid_type_name(enum gid_type type);	   /* "RoCE v2", "RoCE v1", "IB", "" */
+const char *gid_type_name(enum gid_type type);	    /* "RoCE v2", "RoCE v1", "IB", "" */
 const char *link_layer_name(enum link_layer layer); /* "Ethernet", "InfiniBand", "unknown" */
 const char *worker_loop_name(enum worker_loop loop);
 const char *counter_source_name(enum counter_source source); /* "counters", ... */
@@ -130,8 +130,8 @@ const char *read_error_name(enum read_error error);
 /* The books of one operation of one session (CONTRACT: the books). Written by the rail thread
  * only; every field but the schedule only grows, except in_flight and the streaks. */
 struct op_books {
-	uint64_t interval_ns; /* 0: the operation is off */
-	uint64_t phase_ns;    /* due instants are phase_ns + k * interval_ns, CLOCK_MONOTONIC */
+	uint64_t interval_ns;	  /* 0: the operation is off */
+	uint64_t phase_ns;	  /* due instants are phase_ns + k * interval_ns, CLOCK_MONOTONIC */
 	uint64_t booked_until_ns; /* every instant <= this has been booked; UINT64_MAX: not begun */
 	uint64_t scheduled;
 	uint64_t sent;
@@ -139,8 +139,8 @@ struct op_books {
 	uint64_t failed[FAIL_COUNT];
 	uint64_t aborted[ABORT_COUNT];
 	uint64_t not_attempted[SKIP_COUNT];
-	uint64_t late;		/* subset of failed */
-	uint64_t self_delayed;	/* subset of ok, kept out of latency */
+	uint64_t late;	       /* subset of failed */
+	uint64_t self_delayed; /* subset of ok, kept out of latency */
 	uint64_t in_flight;
 	uint64_t retransmits_suspected;
 	/* A miss is a failure, or a skip for qp_stalled, not_connected or peer_unresponsive. */
@@ -148,7 +148,7 @@ struct op_books {
 	uint64_t double_misses; /* misses that directly followed a miss */
 	uint64_t miss_streak;
 	uint64_t ok_streak;
-	uint64_t rtt_sum_ns;	/* over ok + late - self_delayed */
+	uint64_t rtt_sum_ns; /* over ok + late - self_delayed */
 	uint64_t rtt_count;
 	uint64_t last_attempt_wall_ns; /* 0: never */
 	uint64_t last_success_wall_ns;
@@ -174,15 +174,15 @@ struct session_error {
 	int32_t connect_failure; /* enum connect_failure, or -1: a work completion */
 	int32_t code;		 /* CM event status or errno, or enum ibv_wc_status */
 	uint32_t vendor_err;
-	uint32_t op;		 /* enum op of the completion */
-	char text[FACT_NAME];	 /* "retry exceeded", "connection refused", ... */
+	uint32_t op;	      /* enum op of the completion */
+	char text[FACT_NAME]; /* "retry exceeded", "connection refused", ... */
 };
 
 /* A session's row, control thread's part. */
 struct session_conn {
 	uint64_t session_id;
-	uint64_t since_wall_ns; /* of the state */
-	uint32_t state;		/* enum session_state */
+	uint64_t since_wall_ns;	  /* of the state */
+	uint32_t state;		  /* enum session_state */
 	uint32_t attempts_in_row; /* connects since it was last up */
 	uint32_t qpn, remote_qpn;
 	uint32_t udp_source_port; /* 0: none or unknown */
@@ -202,7 +202,7 @@ struct rail_fact {
 	uint32_t gid_index;
 	uint32_t gid_type; /* enum gid_type */
 	uint32_t port;
-	uint32_t up;	   /* port active, address usable, listening */
+	uint32_t up; /* port active, address usable, listening */
 	uint32_t mtu;
 	char reason[FACT_TEXT]; /* why it is not up; "" when it is */
 };
@@ -224,7 +224,7 @@ struct gid_fact {
 
 struct port_fact {
 	uint8_t port;
-	uint8_t link_layer;	/* enum link_layer */
+	uint8_t link_layer; /* enum link_layer */
 	uint8_t state_known, phys_state_known, rate_known;
 	uint8_t pad[3];
 	uint32_t state, phys_state; /* numbers before the colon of the sysfs files */
@@ -261,8 +261,9 @@ struct counter_round {
 	uint64_t mono_ns, wall_ns; /* when the round ended; 0: none yet */
 	uint64_t success_wall_ns;  /* last round in which anything of the device could be read */
 	uint64_t interval_ns;
-	uint64_t resets_seen;	   /* counters that went backwards beyond a wrap, cumulative */
-	uint64_t read_errors[PORT_MAX + 1][READ_ERROR_COUNT]; /* [0] device level, else port index+1 */
+	uint64_t resets_seen; /* counters that went backwards beyond a wrap, cumulative */
+	uint64_t read_errors[PORT_MAX + 1]
+			    [READ_ERROR_COUNT]; /* [0] device level, else port index+1 */
 	struct device_fact device;
 	uint32_t n_ports, ports_dropped;
 	uint32_t n_gids, gids_dropped;

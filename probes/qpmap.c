@@ -56,7 +56,7 @@ int qpmap_put(struct qpmap *m, uint32_t qpn, void *value)
 			return -ENOSPC;
 		m->count++;
 	}
-	m->slot[i] = (struct entry){ qpn, value };
+	m->slot[i] = (struct entry){qpn, value};
 	return 0;
 }
 

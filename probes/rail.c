@@ -186,8 +186,8 @@ bool rail_arm(struct rail *r)
 void rail_wait(struct rail *r, uint64_t wake_ns)
 {
 	struct pollfd fds[] = {
-		{ .fd = r->channel ? r->channel->fd : -1, .events = POLLIN },
-		{ .fd = spsc_fd(r->p.commands), .events = POLLIN },
+		{.fd = r->channel ? r->channel->fd : -1, .events = POLLIN},
+		{.fd = spsc_fd(r->p.commands), .events = POLLIN},
 	};
 	uint64_t now = r->p.now_ns();
 	uint64_t ns = wake_ns <= now ? 0 : wake_ns - now;
@@ -196,7 +196,7 @@ void rail_wait(struct rail *r, uint64_t wake_ns)
 
 	if (ns > BEAT_NS)
 		ns = BEAT_NS;
-	ts = (struct timespec){ (time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC) };
+	ts = (struct timespec){(time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC)};
 	ppoll(fds, 2, &ts, NULL);
 	if (fds[0].revents)
 		r->armed = false;

@@ -15,20 +15,20 @@ struct rail;
 struct spsc;
 struct table;
 
-#define ECHO_BOUND 4	 /* unanswered SENDs per session: a frozen peer's SRQ is not filled by us */
-#define TX_DEPTH 7	 /* send queue entries asked for; one is kept for the marker */
-#define TX_SLOTS 8	 /* buffers to send from */
-#define TX_SLOT_MIN 512	 /* a HELLO fits */
+#define ECHO_BOUND 4	/* unanswered SENDs per session: a frozen peer's SRQ is not filled by us */
+#define TX_DEPTH 7	/* send queue entries asked for; one is kept for the marker */
+#define TX_SLOTS 8	/* buffers to send from */
+#define TX_SLOT_MIN 512 /* a HELLO fits */
 #define MARKER_WR_ID 0xDEADBEEFDEADBEEFULL
-#define MEDIAN_LEN 15	 /* round trips that the suspicion of a retransmission looks back on */
+#define MEDIAN_LEN 15 /* round trips that the suspicion of a retransmission looks back on */
 #define SELF_DELAY_NS (10 * NSEC_PER_MSEC) /* own lateness that spoils a round trip */
 
 enum conn_role { CONN_ACTIVE, CONN_PASSIVE };
 
 /* Registered memory of one connection. */
 struct conn_memory {
-	uint8_t *tx;	    /* TX_SLOTS x tx_size */
-	uint8_t *sink;	    /* READs land here */
+	uint8_t *tx;   /* TX_SLOTS x tx_size */
+	uint8_t *sink; /* READs land here */
 	uint32_t tx_size, sink_size;
 	uint32_t lkey;
 };
@@ -92,7 +92,7 @@ struct rail_session {
 	/* by control, before ADD */
 	uint64_t id;
 	uint32_t row, rail_index, class_index;
-	uint64_t key_hash; /* of the names: the phase */
+	uint64_t key_hash;	    /* of the names: the phase */
 	struct wire_region pattern; /* by UP */
 	uint32_t peer_rx_size;	    /* by UP */
 
@@ -127,10 +127,10 @@ enum rail_cmd_type {
 	RAIL_ATTACH,	 /* conn */
 	RAIL_SEND_HELLO, /* conn: send conn->hello_out */
 	RAIL_UP,	 /* conn, session: probe over it */
-	RAIL_DRAIN,	 /* conn: no more probes; value: enum abort_reason, or FAIL_BASE + fail_reason */
-	RAIL_GOODBYE,	 /* conn: tell the peer that we leave */
-	RAIL_MARK,	 /* conn: QP is in error, post the marker */
-	RAIL_FORGET,	 /* conn: poll the CQ to empty, then never touch it again */
+	RAIL_DRAIN, /* conn: no more probes; value: enum abort_reason, or FAIL_BASE + fail_reason */
+	RAIL_GOODBYE, /* conn: tell the peer that we leave */
+	RAIL_MARK,    /* conn: QP is in error, post the marker */
+	RAIL_FORGET,  /* conn: poll the CQ to empty, then never touch it again */
 	RAIL_STOP,
 };
 #define FAIL_BASE 100u
@@ -151,15 +151,15 @@ struct rail_cmd {
 };
 
 enum rail_note_type {
-	NOTE_HELLO,	/* conn: hello_in is valid */
-	NOTE_FAILED,	/* conn: first error completion; status, vendor_err, op */
-	NOTE_GOODBYE,	/* conn: the peer leaves in good order */
+	NOTE_HELLO,	   /* conn: hello_in is valid */
+	NOTE_FAILED,	   /* conn: first error completion; status, vendor_err, op */
+	NOTE_GOODBYE,	   /* conn: the peer leaves in good order */
 	NOTE_GOODBYE_SENT, /* conn: ours is on the other side, or never will be */
-	NOTE_MARKER,	/* conn: marker flushed, all sends accounted for */
-	NOTE_FORGOTTEN, /* conn is control's again */
-	NOTE_REMOVED,	/* session is control's again, its row final */
-	NOTE_ATTENTION, /* session: a miss or a recovery */
-	NOTE_CQ_ERROR,	/* polling failed; status: errno */
+	NOTE_MARKER,	   /* conn: marker flushed, all sends accounted for */
+	NOTE_FORGOTTEN,	   /* conn is control's again */
+	NOTE_REMOVED,	   /* session is control's again, its row final */
+	NOTE_ATTENTION,	   /* session: a miss or a recovery */
+	NOTE_CQ_ERROR,	   /* polling failed; status: errno */
 };
 
 struct rail_note {

@@ -12,7 +12,7 @@
 void rail_note_conn(struct rail *r, enum rail_note_type type, struct rail_conn *c)
 {
 	/* The queue holds more notes than all connections can ever have outstanding. */
-	spsc_push(r->p.notes, &(struct rail_note){ .type = type, .conn = c });
+	spsc_push(r->p.notes, &(struct rail_note){.type = type, .conn = c});
 }
 
 void rail_conn_attach(struct rail *r, struct rail_conn *c)
@@ -83,10 +83,10 @@ static int post_bytes(struct rail *r, struct rail_conn *c, enum tx_kind kind, ui
 	};
 
 	return post(c, &wr,
-		    (struct tx_record){ .wr_id = wr_id ? wr_id : r->next_seq++,
-					.kind = (uint8_t)kind,
-					.op = OP_SEND,
-					.slot = slot });
+		    (struct tx_record){.wr_id = wr_id ? wr_id : r->next_seq++,
+				       .kind = (uint8_t)kind,
+				       .op = OP_SEND,
+				       .slot = slot});
 }
 
 static void failed(struct rail *r, struct rail_conn *c, uint32_t status, uint32_t vendor_err,
@@ -97,11 +97,11 @@ static void failed(struct rail *r, struct rail_conn *c, uint32_t status, uint32_
 	c->failed = true;
 	if (c->draining)
 		return;
-	spsc_push(r->p.notes, &(struct rail_note){ .type = NOTE_FAILED,
-						   .conn = c,
-						   .status = status,
-						   .vendor_err = vendor_err,
-						   .op = op });
+	spsc_push(r->p.notes, &(struct rail_note){.type = NOTE_FAILED,
+						  .conn = c,
+						  .status = status,
+						  .vendor_err = vendor_err,
+						  .op = op});
 }
 
 void rail_conn_send_hello(struct rail *r, struct rail_conn *c)
@@ -124,9 +124,9 @@ void rail_conn_goodbye(struct rail *r, struct rail_conn *c)
 	uint8_t *buf = c->failed ? NULL : take_slot(c, &slot);
 
 	if (buf) {
-		wire_put_header(&(struct wire_header){ .type = WIRE_GOODBYE,
-						       .length = WIRE_HEADER_LEN },
-				buf);
+		wire_put_header(
+			&(struct wire_header){.type = WIRE_GOODBYE, .length = WIRE_HEADER_LEN},
+			buf);
 		if (post_bytes(r, c, TX_GOODBYE, 0, slot, WIRE_HEADER_LEN) == 0)
 			return;
 	}
@@ -145,10 +145,10 @@ static void tell_marker(struct rail *r, struct rail_conn *c)
  * others; its completion proves that the send queue is empty. */
 void rail_conn_mark(struct rail *r, struct rail_conn *c)
 {
-	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND};
 
 	if (post(c, &wr,
-		 (struct tx_record){ .wr_id = MARKER_WR_ID, .kind = TX_MARKER, .slot = TX_SLOTS }))
+		 (struct tx_record){.wr_id = MARKER_WR_ID, .kind = TX_MARKER, .slot = TX_SLOTS}))
 		return; /* never flushed: control's deadline ends the drain */
 	c->marker_posted = true;
 	(void)r;
@@ -169,7 +169,7 @@ int rail_conn_post_send(struct rail *r, struct rail_conn *c, uint64_t seq, uint3
 	if (!buf)
 		return ENOMEM;
 	wire_put_header(
-		&(struct wire_header){ .type = WIRE_PROBE, .length = (uint16_t)len, .seq = seq },
+		&(struct wire_header){.type = WIRE_PROBE, .length = (uint16_t)len, .seq = seq},
 		buf);
 	return post_bytes(r, c, TX_PROBE, seq, slot, len);
 }
@@ -185,15 +185,15 @@ int rail_conn_post_read(struct rail *r, struct rail_conn *c, uint64_t seq, uint3
 		.sg_list = &sge,
 		.num_sge = 1,
 		.opcode = IBV_WR_RDMA_READ,
-		.wr.rdma = { .remote_addr = c->session->pattern.addr,
-			     .rkey = c->session->pattern.rkey },
+		.wr.rdma = {.remote_addr = c->session->pattern.addr,
+			    .rkey = c->session->pattern.rkey},
 	};
 
 	(void)r;
 	memset(c->mem.sink, 0xa5, len); /* so that a READ that moves nothing cannot pass */
 	return post(c, &wr,
-		    (struct tx_record){ .wr_id = seq, .kind = TX_PROBE, .op = OP_READ,
-					.slot = TX_SLOTS });
+		    (struct tx_record){
+			    .wr_id = seq, .kind = TX_PROBE, .op = OP_READ, .slot = TX_SLOTS});
 }
 
 /* The responder: same bytes back, with our own processing time in the header. */
@@ -206,10 +206,10 @@ static void echo(struct rail *r, struct rail_conn *c, const uint8_t *data,
 	if (!buf || h->length > c->mem.tx_size)
 		return; /* more unanswered probes than the protocol allows: not our debt */
 	memcpy(buf, data, h->length);
-	wire_put_header(&(struct wire_header){ .type = WIRE_REPLY,
-					       .length = h->length,
-					       .seq = h->seq,
-					       .hold_ns = r->p.now_ns() - r->poll_ns },
+	wire_put_header(&(struct wire_header){.type = WIRE_REPLY,
+					      .length = h->length,
+					      .seq = h->seq,
+					      .hold_ns = r->p.now_ns() - r->poll_ns},
 			buf);
 	if (post_bytes(r, c, TX_REPLY, 0, slot, h->length))
 		failed(r, c, IBV_WC_GENERAL_ERR, 0, OP_SEND);
@@ -320,7 +320,7 @@ unsigned rail_poll(struct rail *r)
 		measure_lag(r, r->p.now_ns());
 		if (n < 0) {
 			if (!r->cq_failed)
-				spsc_push(r->p.notes, &(struct rail_note){ .type = NOTE_CQ_ERROR });
+				spsc_push(r->p.notes, &(struct rail_note){.type = NOTE_CQ_ERROR});
 			r->cq_failed = true; /* once: control ends the worker */
 			break;
 		}
@@ -352,7 +352,7 @@ void rail_post_receives(struct rail *r)
 			.length = r->rx.size,
 			.lkey = r->rx.lkey[i],
 		};
-		struct ibv_recv_wr *bad, wr = { .wr_id = RX_TAG | i, .sg_list = &sge, .num_sge = 1 };
+		struct ibv_recv_wr *bad, wr = {.wr_id = RX_TAG | i, .sg_list = &sge, .num_sge = 1};
 
 		if (ibv_post_srq_recv(r->rx.srq, &wr, &bad))
 			return; /* stays on the stack: tried again at the next completion */

@@ -17,10 +17,11 @@ struct rail {
 	uint32_t rx_posted;
 	uint32_t *rx_free; /* stack of buffers that are not posted */
 	uint32_t rx_free_len;
-	bool *rx_out; /* per buffer: the SRQ has it; a completion of another one is a driver's slip */
-	uint64_t poll_ns;    /* when the CQ was last polled */
-	uint64_t asleep_ns;  /* waiting time since then: not our delay */
-	uint64_t lag_ns;     /* own lateness at the last poll */
+	bool *rx_out; /* per buffer: the SRQ has it; a completion of another one is a driver's slip
+		       */
+	uint64_t poll_ns;	       /* when the CQ was last polled */
+	uint64_t asleep_ns;	       /* waiting time since then: not our delay */
+	uint64_t lag_ns;	       /* own lateness at the last poll */
 	uint64_t tokens, tokens_at_ns; /* probes_per_second, in nano-probes */
 	uint32_t probes_per_second;
 	/* The CQ will raise an event, or has raised one that the next sleep sees. False once

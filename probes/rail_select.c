@@ -43,8 +43,8 @@ static bool better(const struct scan_address *a, const struct scan_address *b)
 {
 	bool a4 = IN6_IS_ADDR_V4MAPPED(&a->addr), b4 = IN6_IS_ADDR_V4MAPPED(&b->addr);
 
-	if (a->gid_type != b->gid_type && (a->gid_type == GID_TYPE_ROCE_V1 ||
-					   b->gid_type == GID_TYPE_ROCE_V1))
+	if (a->gid_type != b->gid_type &&
+	    (a->gid_type == GID_TYPE_ROCE_V1 || b->gid_type == GID_TYPE_ROCE_V1))
 		return b->gid_type == GID_TYPE_ROCE_V1;
 	if (a4 != b4)
 		return a4;
@@ -162,7 +162,7 @@ static uint32_t select_by_spec(const struct device_scan *scan, const struct rail
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < n_specs && n < RAIL_MAX; i++) {
-		struct filter f = { scan, &specs[i], 0, allow_rocev1 };
+		struct filter f = {scan, &specs[i], 0, allow_rocev1};
 		bool named = specs[i].device[0] && !strcmp(specs[i].device, scan->device);
 
 		if (specs[i].device[0] && !named)
@@ -193,7 +193,7 @@ uint32_t rails_select(const struct device_scan *scan, const struct rail_spec *sp
 	if (n_specs)
 		return select_by_spec(scan, specs, n_specs, allow_rocev1, picks);
 	for (uint32_t i = 0; i < scan->n_ports && n < RAIL_MAX; i++) {
-		struct filter f = { scan, NULL, scan->ports[i].port, allow_rocev1 };
+		struct filter f = {scan, NULL, scan->ports[i].port, allow_rocev1};
 
 		if (!pick(&f, picks, n)) {
 			memset(&picks[n], 0, sizeof(picks[n]));

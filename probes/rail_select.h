@@ -8,9 +8,9 @@
 struct scan_port {
 	uint32_t port;
 	bool active;
-	bool probeable;		/* RC by rdma_cm is possible; else reason says why not */
+	bool probeable; /* RC by rdma_cm is possible; else reason says why not */
 	enum link_layer link_layer;
-	uint32_t mtu;		/* bytes of the active MTU; 0: unknown */
+	uint32_t mtu; /* bytes of the active MTU; 0: unknown */
 	char reason[FACT_NAME];
 };
 

@@ -24,7 +24,7 @@ static void attention(struct rail *r, struct rail_session *s)
 	/* Only a hint: while control sits in the kernel, what it must know needs the room. */
 	if (spsc_half_full(r->p.notes))
 		return;
-	spsc_push(r->p.notes, &(struct rail_note){ .type = NOTE_ATTENTION, .session = s });
+	spsc_push(r->p.notes, &(struct rail_note){.type = NOTE_ATTENTION, .session = s});
 }
 
 /* Main judges soon when something turned: the first two misses, and the way back. */
@@ -251,18 +251,18 @@ static void send_probe(struct rail *r, struct rail_session *s, enum op op, uint6
 	uint64_t seq = r->next_seq++, posted;
 	int err;
 
-	s->wr = (struct probe_wr){ .seq = seq,
-				   .op = op,
-				   .deadline_ns = now + cfg->deadline_ns,
-				   .self_delayed = self_delayed };
+	s->wr = (struct probe_wr){.seq = seq,
+				  .op = op,
+				  .deadline_ns = now + cfg->deadline_ns,
+				  .self_delayed = self_delayed};
 	ledger_sent(&s->books.op[op], r->p.wall_ns());
 	posted = r->p.now_ns();
 	s->wr.posted_ns = posted;
 	if (op == OP_SEND) {
-		*find_echo(s, 0) = (struct echo_slot){ .seq = seq,
-						       .posted_ns = posted,
-						       .deadline_ns = s->wr.deadline_ns,
-						       .self_delayed = self_delayed };
+		*find_echo(s, 0) = (struct echo_slot){.seq = seq,
+						      .posted_ns = posted,
+						      .deadline_ns = s->wr.deadline_ns,
+						      .self_delayed = self_delayed};
 		err = rail_conn_post_send(r, s->conn, seq, cfg->size);
 	} else {
 		err = rail_conn_post_read(r, s->conn, seq, cfg->size);
@@ -271,10 +271,10 @@ static void send_probe(struct rail *r, struct rail_session *s, enum op op, uint6
 		return;
 	/* The QP takes no more: control decides and tears down. */
 	s->conn->failed = true;
-	spsc_push(r->p.notes, &(struct rail_note){ .type = NOTE_FAILED,
-						   .conn = s->conn,
-						   .status = IBV_WC_LOC_QP_OP_ERR,
-						   .op = op });
+	spsc_push(r->p.notes, &(struct rail_note){.type = NOTE_FAILED,
+						  .conn = s->conn,
+						  .status = IBV_WC_LOC_QP_OP_ERR,
+						  .op = op});
 }
 
 static void book_due(struct rail *r, struct rail_session *s, enum op op, uint64_t now)
@@ -422,5 +422,5 @@ void rail_session_remove(struct rail *r, struct rail_session *s, uint32_t reason
 		rail_session_down(r, s, reason);
 	timer_heap_set(r->timers, &s->timer, TIMER_NEVER);
 	rail_session_publish(r, s);
-	spsc_push(r->p.notes, &(struct rail_note){ .type = NOTE_REMOVED, .session = s });
+	spsc_push(r->p.notes, &(struct rail_note){.type = NOTE_REMOVED, .session = s});
 }

@@ -48,11 +48,10 @@ static int scan_ports(struct ibv_context *ctx, struct device_scan *s)
 			.active = pa.state == IBV_PORT_ACTIVE,
 			.probeable = true,
 			.mtu = mtu_bytes(pa.active_mtu),
-			.link_layer = pa.link_layer == IBV_LINK_LAYER_ETHERNET ?
-					      LINK_LAYER_ETHERNET :
-				      pa.link_layer == IBV_LINK_LAYER_INFINIBAND ?
-					      LINK_LAYER_INFINIBAND :
-					      LINK_LAYER_UNKNOWN,
+			.link_layer = pa.link_layer == IBV_LINK_LAYER_ETHERNET ? LINK_LAYER_ETHERNET
+				      : pa.link_layer == IBV_LINK_LAYER_INFINIBAND
+					      ? LINK_LAYER_INFINIBAND
+					      : LINK_LAYER_UNKNOWN,
 		};
 		/* EFA calls its link layer unspecified and has no RC and no rdma_cm. */
 		if (p->link_layer == LINK_LAYER_UNKNOWN) {
@@ -134,8 +133,8 @@ static void add_netdevs(struct ibv_context *ctx, struct device_scan *s,
 	if (getifaddrs(&list) < 0)
 		return;
 	for (ifa = list; ifa; ifa = ifa->ifa_next) {
-		if (!ifa->ifa_addr || (ifa->ifa_addr->sa_family != AF_INET &&
-				       ifa->ifa_addr->sa_family != AF_INET6))
+		if (!ifa->ifa_addr ||
+		    (ifa->ifa_addr->sa_family != AF_INET && ifa->ifa_addr->sa_family != AF_INET6))
 			continue;
 		if (netdev_of_port(ctx, ifa->ifa_name, e->port_num))
 			add_netdev_address(s, e->port_num, ifa, e);

@@ -1,6 +1,7 @@
 #include "probes/schedule.h"
 
-uint64_t schedule_phase(uint64_t key_hash, unsigned index, uint64_t stagger_ns, uint64_t interval_ns)
+uint64_t schedule_phase(uint64_t key_hash, unsigned index, uint64_t stagger_ns,
+			uint64_t interval_ns)
 {
 	return (key_hash % interval_ns + index * stagger_ns) % interval_ns;
 }

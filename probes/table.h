@@ -14,7 +14,7 @@
 #define SAMPLES_MIN 64u
 #define SAMPLES_MAX 1024u
 
-struct table;	     /* mapped table */
+struct table; /* mapped table */
 
 /* Geometry, fixed at creation. */
 struct table_layout {
@@ -37,7 +37,8 @@ const struct table_layout *table_get_layout(const struct table *t);
 /* --- rail thread --- */
 void table_put_books(struct table *t, uint32_t row, const struct session_books *b);
 /* Round trip of a stream; at_ns is when it completed. Counted in the ring of the last minute. */
-void table_put_sample(struct table *t, uint32_t row, unsigned stream, uint64_t at_ns, uint64_t rtt_ns);
+void table_put_sample(struct table *t, uint32_t row, unsigned stream, uint64_t at_ns,
+		      uint64_t rtt_ns);
 /* Forget the samples of a row (a new session takes it). */
 void table_clear_samples(struct table *t, uint32_t row);
 void table_put_rtt(struct table *t, uint32_t rail, uint32_t class_index, unsigned stream,
@@ -58,7 +59,8 @@ void table_publish_counters(struct table *t);
 void table_beat(struct table *t, enum worker_loop loop, uint64_t mono_ns, uint64_t wall_ns);
 
 /* --- main, reading --- */
-bool table_get_books(const struct table *t, uint32_t row, struct session_books *ret); /* false: torn */
+bool table_get_books(const struct table *t, uint32_t row,
+		     struct session_books *ret); /* false: torn */
 bool table_get_conn(const struct table *t, uint32_t row, struct session_conn *ret);
 bool table_get_rail(const struct table *t, uint32_t rail, struct rail_fact *ret);
 bool table_get_rail_totals(const struct table *t, uint32_t rail, struct rail_totals *ret);

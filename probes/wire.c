@@ -201,7 +201,7 @@ static void put_tlv64(struct writer *w, enum tlv type, uint64_t v)
 
 size_t wire_put_hello(enum wire_type type, const struct wire_hello *h, uint8_t *out, size_t cap)
 {
-	struct writer w = { .out = out, .len = WIRE_HEADER_LEN, .cap = cap };
+	struct writer w = {.out = out, .len = WIRE_HEADER_LEN, .cap = cap};
 	uint8_t region[16];
 
 	if (cap < WIRE_HEADER_LEN)
@@ -221,7 +221,7 @@ size_t wire_put_hello(enum wire_type type, const struct wire_hello *h, uint8_t *
 	}
 	if (w.failed)
 		return 0;
-	wire_put_header(&(struct wire_header){ .type = (uint8_t)type, .length = (uint16_t)w.len },
+	wire_put_header(&(struct wire_header){.type = (uint8_t)type, .length = (uint16_t)w.len},
 			out);
 	return w.len;
 }
@@ -282,7 +282,7 @@ static bool get_tlv(struct wire_hello *h, uint8_t type, const uint8_t *data, siz
 
 bool wire_get_hello(const uint8_t *data, size_t len, struct wire_hello *ret)
 {
-	struct wire_hello h = { 0 };
+	struct wire_hello h = {0};
 	struct wire_header header;
 	size_t at = WIRE_HEADER_LEN;
 

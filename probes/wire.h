@@ -33,7 +33,7 @@ enum wire_result wire_get_request(const uint8_t *data, size_t len, struct wire_r
 
 /* Reject reasons, private data of rdma_reject. */
 enum wire_reject {
-	WIRE_REJECT_NONE,	 /* no or foreign private data */
+	WIRE_REJECT_NONE, /* no or foreign private data */
 	WIRE_REJECT_MALFORMED,
 	WIRE_REJECT_VERSION,
 	WIRE_REJECT_NOT_LISTED,

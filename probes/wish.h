@@ -5,7 +5,7 @@
 #include <netinet/in.h>
 #include "probes/facts.h"
 
-#define ACCEPT_CHUNK 64	 /* addresses in one WISH_ACCEPT */
+#define ACCEPT_CHUNK 64 /* addresses in one WISH_ACCEPT */
 #define RDMA_CM_PORT 10480
 #define EXCLUDE_MAX 1024 /* bytes of the exclude globs, blank separated */
 
@@ -32,7 +32,7 @@ struct class_config {
 };
 
 struct worker_config {
-	uint64_t instance; /* main's random id, the same for all workers of this start */
+	uint64_t instance;   /* main's random id, the same for all workers of this start */
 	uint32_t generation; /* of this worker process */
 	uint32_t n_rails;    /* 0: every active port with a usable address */
 	uint32_t n_classes;  /* >= 1 */
@@ -41,7 +41,7 @@ struct worker_config {
 	uint8_t allow_rocev1, accept_any, counters_only, pad;
 	uint16_t cm_port, pad2;
 	uint64_t counters_interval_ns;
-	char host[FACT_NAME];	    /* this host's mesh name */
+	char host[FACT_NAME]; /* this host's mesh name */
 	char device[FACT_NAME];
 	char sysfs_root[256];
 	struct op_config op[OP_COUNT];
@@ -50,11 +50,11 @@ struct worker_config {
 };
 
 enum wish_type {
-	WISH_CONFIG = 1,     /* first packet, and again at reload */
-	WISH_ACCEPT,	     /* source addresses that may connect */
+	WISH_CONFIG = 1, /* first packet, and again at reload */
+	WISH_ACCEPT,	 /* source addresses that may connect */
 	WISH_SESSION_ADD,
 	WISH_SESSION_REMOVE,
-	WISH_STOP,	     /* goodbye, drain, exit */
+	WISH_STOP, /* goodbye, drain, exit */
 };
 
 struct wish_accept {
@@ -64,9 +64,9 @@ struct wish_accept {
 };
 
 struct wish_session {
-	uint64_t id;	 /* unique in main's life, never 0 */
+	uint64_t id; /* unique in main's life, never 0 */
 	uint32_t row;
-	uint32_t rail;	 /* index of the worker's rail */
+	uint32_t rail; /* index of the worker's rail */
 	uint32_t class_index;
 	uint32_t reason; /* REMOVE: enum abort_reason for what is in flight */
 	char peer[FACT_NAME];
@@ -109,8 +109,8 @@ struct fact {
 	uint32_t old;	 /* SESSION: old state */
 	uint32_t port;	 /* ASYNC */
 	uint64_t session_id;
-	struct rail_fact rail_fact;    /* RAIL */
-	struct session_conn conn;      /* SESSION: as put in the table */
+	struct rail_fact rail_fact; /* RAIL */
+	struct session_conn conn;   /* SESSION: as put in the table */
 	char text[FACT_TEXT];
 };
 

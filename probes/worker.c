@@ -58,7 +58,7 @@ static void settle_process(void)
 
 static int first_wish(struct worker *w)
 {
-	struct pollfd p = { .fd = w->socket_fd, .events = POLLIN };
+	struct pollfd p = {.fd = w->socket_fd, .events = POLLIN};
 	struct wish wish;
 	int r;
 
@@ -123,7 +123,7 @@ static int run_control(struct worker *w)
 		.poke_arg = w->counters,
 	};
 	struct control *c = control_new(&p, &w->cfg);
-	struct rail_cmd stop = { .type = RAIL_STOP };
+	struct rail_cmd stop = {.type = RAIL_STOP};
 	int code;
 
 	if (!c)
@@ -137,12 +137,12 @@ static int run_control(struct worker *w)
 /* --sysfs-root: nothing but the counter thread; wait for the end. */
 static int run_counters_only(struct worker *w)
 {
-	struct fact ready = { .type = FACT_READY };
+	struct fact ready = {.type = FACT_READY};
 	struct wish wish;
 
 	fact_send(w->socket_fd, &ready);
 	for (;;) {
-		struct pollfd p = { .fd = w->socket_fd, .events = POLLIN };
+		struct pollfd p = {.fd = w->socket_fd, .events = POLLIN};
 		int r;
 
 		table_beat(w->table, WORKER_CONTROL, clock_now_ns(), clock_wall_ns());
@@ -156,13 +156,13 @@ static int run_counters_only(struct worker *w)
 		if (r == 1 && wish.type == WISH_CONFIG)
 			counter_loop_set_interval(w->counters, wish.config.counters_interval_ns);
 	}
-	fact_send(w->socket_fd, &(struct fact){ .type = FACT_BYE });
+	fact_send(w->socket_fd, &(struct fact){.type = FACT_BYE});
 	return 0;
 }
 
 int worker_main(int socket_fd, int table_fd)
 {
-	struct worker w = { .socket_fd = socket_fd };
+	struct worker w = {.socket_fd = socket_fd};
 	int r, code = WORKER_EXIT_SETUP;
 
 	settle_process();

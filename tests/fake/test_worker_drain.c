@@ -329,8 +329,10 @@ static void test_an_answer_after_the_removal_does_not_bring_the_session_back(voi
 	knobs(a, (struct fake_knobs){.last_wqe = LAST_WQE_NEVER});
 	host_session(a, 0, "host2", "10.0.0.2");
 	assert_true(world_until_state(a, 0, SESSION_RESOLVING, NSEC_PER_SEC));
-	fabric_set_path(a->dev, world.host[1].dev, &(struct fabric_path){30 * NSEC_PER_MSEC, false});
-	fabric_set_path(world.host[1].dev, a->dev, &(struct fabric_path){30 * NSEC_PER_MSEC, false});
+	fabric_set_path(a->dev, world.host[1].dev,
+			&(struct fabric_path){30 * NSEC_PER_MSEC, false});
+	fabric_set_path(world.host[1].dev, a->dev,
+			&(struct fabric_path){30 * NSEC_PER_MSEC, false});
 	assert_true(world_until_state(a, 0, SESSION_CONNECTING, NSEC_PER_SEC));
 	host_remove_session(a, 0, ABORT_RELOAD);
 	world_run(3 * NSEC_PER_SEC);

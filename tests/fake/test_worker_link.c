@@ -39,8 +39,8 @@ static void test_a_local_error_without_a_link_down_tells_the_peer(void **state)
 /* The same on the side that probes: whose fault it was shows only when the port says so. */
 static void test_what_broke_just_before_the_port_said_so_is_the_ports(void **state)
 {
-	static const struct op_config slow[OP_COUNT] = {
-		{NSEC_PER_SEC, 900 * NSEC_PER_MSEC, 64, 0}, {0}};
+	static const struct op_config slow[OP_COUNT] = {{NSEC_PER_SEC, 900 * NSEC_PER_MSEC, 64, 0},
+							{0}};
 	struct pair p = world_pair_with(slow);
 	struct op_books send;
 
@@ -62,9 +62,8 @@ static void test_what_broke_just_before_the_port_said_so_is_the_ports(void **sta
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			test_no_cm_message_while_a_link_goes_down_in_steps, world_setup,
-			world_teardown),
+		cmocka_unit_test_setup_teardown(test_no_cm_message_while_a_link_goes_down_in_steps,
+						world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(
 			test_a_local_error_without_a_link_down_tells_the_peer, world_setup,
 			world_teardown),

@@ -439,8 +439,7 @@ static void test_changes_are_told_by_their_effect(void **state)
 	assert_int_equal(changes(f, "", "", &names), 0);
 	assert_int_equal(changes(f, "", "[probe]\nsend_deadline = 400ms\n", &names),
 			 CONFIG_RELOADS);
-	assert_int_equal(changes(f, "", "[probe]\nsend_interval = 2s\n", &names),
-			 CONFIG_REBUILDS);
+	assert_int_equal(changes(f, "", "[probe]\nsend_interval = 2s\n", &names), CONFIG_REBUILDS);
 	assert_int_equal(changes(f, "", "[peers]\npeer = 10.0.0.1\n", &names), CONFIG_RELOADS);
 	assert_int_equal(changes(f, "", "[probe]\nretry_count = 3\n", &names), CONFIG_REBUILDS);
 	assert_int_equal(changes(f, "", "[rail r]\ndevice = d\n", &names), CONFIG_REBUILDS);

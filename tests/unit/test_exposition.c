@@ -53,8 +53,8 @@ static void test_a_family_without_samples_is_not_announced(void **state)
 	exposition_u64(&e, 1);
 	exposition_sample(&e, "");
 	exposition_u64(&e, 2);
-	assert_string_equal(out.data,
-			    "# HELP rdma_one One.\n# TYPE rdma_one gauge\nrdma_one 1\nrdma_one 2\n");
+	assert_string_equal(
+		out.data, "# HELP rdma_one One.\n# TYPE rdma_one gauge\nrdma_one 1\nrdma_one 2\n");
 }
 
 static void test_label_values_are_escaped_and_valid(void **state)

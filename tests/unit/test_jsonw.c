@@ -39,8 +39,8 @@ static void test_numbers_beyond_signed_64_bits_are_strings(void **state)
 	jsonw_u64(&j, 9223372036854775808ULL);
 	jsonw_u64(&j, UINT64_MAX);
 	jsonw_close_array(&j);
-	assert_string_equal(out.data,
-			    "[9223372036854775807,\"9223372036854775808\",\"18446744073709551615\"]");
+	assert_string_equal(
+		out.data, "[9223372036854775807,\"9223372036854775808\",\"18446744073709551615\"]");
 	strbuf_free(&out);
 }
 
@@ -64,7 +64,8 @@ static void test_what_is_unknown_is_null(void **state)
 	jsonw_put_string(&j, "empty", "");
 	jsonw_put_known_u64(&j, "zero", 0);
 	jsonw_close_object(&j);
-	assert_string_equal(out.data, "{\"never\":null,\"nothing\":null,\"empty\":\"\",\"zero\":null}");
+	assert_string_equal(out.data,
+			    "{\"never\":null,\"nothing\":null,\"empty\":\"\",\"zero\":null}");
 	strbuf_free(&out);
 }
 

@@ -64,8 +64,9 @@ static int listen6(const char *address, uint16_t port)
 
 static int connect4(uint16_t port)
 {
-	struct sockaddr_in a = {
-		.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	struct sockaddr_in a = {.sin_family = AF_INET,
+				.sin_port = htons(port),
+				.sin_addr = {htonl(INADDR_LOOPBACK)}};
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	if (connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0) {
@@ -189,8 +190,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(test_an_address_that_is_not_there_yet_is_waited_for,
 						setup, teardown),
-		cmocka_unit_test_setup_teardown(test_a_socket_that_does_not_listen_is_refused, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(test_a_socket_that_does_not_listen_is_refused,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_passed_socket_serves, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_families_are_refused, setup, teardown),
 	};

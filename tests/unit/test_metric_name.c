@@ -5,9 +5,12 @@
 static void test_names_of_counters_that_operators_know_stay_names(void **state)
 {
 	static const char *const good[] = {
-		"np_cnp_sent",	 "np_ecn_marked_roce_packets", "port_xmit_wait", "link_downed",
-		"symbol_error",	 "port_rcv_data",	       "rx_bytes",	 "oos_drop_count",
-		"out_of_buffer", "rq_num_dup",		       "to_retransmits", "multicast_rcv_packets",
+		"np_cnp_sent",	  "np_ecn_marked_roce_packets",
+		"port_xmit_wait", "link_downed",
+		"symbol_error",	  "port_rcv_data",
+		"rx_bytes",	  "oos_drop_count",
+		"out_of_buffer",  "rq_num_dup",
+		"to_retransmits", "multicast_rcv_packets",
 	};
 
 	(void)state;
@@ -17,9 +20,9 @@ static void test_names_of_counters_that_operators_know_stay_names(void **state)
 
 static void test_names_that_are_no_metric_names_are_refused(void **state)
 {
-	static const char *const bad[] = {"VL15_dropped", "RxECNMrkd",	   "SDMAIdInt1,32", "",
-					  "9lives",	  "ip4InOctets",   "_x",	    "a b",
-					  "a\"b",	  "caf\xc3\xa9"};
+	static const char *const bad[] = {
+		"VL15_dropped", "RxECNMrkd", "SDMAIdInt1,32", "",     "9lives",
+		"ip4InOctets",	"_x",	     "a b",	      "a\"b", "caf\xc3\xa9"};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(bad); i++)
@@ -28,9 +31,15 @@ static void test_names_that_are_no_metric_names_are_refused(void **state)
 
 static void test_names_that_promtool_complains_of_are_refused(void **state)
 {
-	static const char *const bad[] = {"pfc_pri0_rx_duration_us", "rx_corrected_bits", "a_counter_b",
-					  "histogram_x",	     "idle_ms",		  "up_hours",
-					  "wait_milliseconds",	     "s_rx",		  "x_gauge"};
+	static const char *const bad[] = {"pfc_pri0_rx_duration_us",
+					  "rx_corrected_bits",
+					  "a_counter_b",
+					  "histogram_x",
+					  "idle_ms",
+					  "up_hours",
+					  "wait_milliseconds",
+					  "s_rx",
+					  "x_gauge"};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(bad); i++)
@@ -49,9 +58,9 @@ static void test_endings_that_the_formats_use_are_refused(void **state)
 
 static void test_our_own_name_space_is_never_entered(void **state)
 {
-	static const char *const ours[] = {"probe_ok", "rail_up",   "device_x", "hw_stat",
-					   "finding",  "port_info", "worker_up", "pingmesh_x",
-					   "port_xmit_data_bytes"};
+	static const char *const ours[] = {"probe_ok",	"rail_up",    "device_x",
+					   "hw_stat",	"finding",    "port_info",
+					   "worker_up", "pingmesh_x", "port_xmit_data_bytes"};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(ours); i++)

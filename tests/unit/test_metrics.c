@@ -40,7 +40,8 @@ static void test_sessions_have_their_labels_also_for_the_default_class(void **st
 	(void)state;
 	render(&synthetic_default);
 	assert_true(has("\nrdma_probe_failed_total{" S ",op=\"send\"} 3\n"));
-	assert_true(has("\nrdma_probe_rtt_seconds{" S ",op=\"read\",quantile=\"0.99\"} 0.000022\n"));
+	assert_true(
+		has("\nrdma_probe_rtt_seconds{" S ",op=\"read\",quantile=\"0.99\"} 0.000022\n"));
 	assert_true(has("\nrdma_session_up{" S "} 1\n"));
 	assert_true(has("\nrdma_session_verdict_id{" S "} 2\n"));
 	assert_true(has("\nrdma_session_last_success_timestamp_seconds{" S "} 1767225599.75\n"));
@@ -58,10 +59,12 @@ static void test_counters_exist_with_zero_before_anything_happened(void **state)
 	assert_true(has("\nrdma_probe_failed_total{" S ",op=\"read\"} 0\n"));
 	assert_true(has("\nrdma_probe_rtt_seconds_count{" S ",op=\"send\"} 0\n"));
 	assert_true(has("\nrdma_session_last_success_timestamp_seconds{" S "} 0\n"));
-	assert_true(has("\nrdma_rail_probe_failed_total{rail=\"mlx5_0\",class=\"default\",op=\"send\","
-			"reason=\"rnr_retry_exceeded\"} 0\n"));
-	assert_true(has("\nrdma_rail_rtt_seconds_bucket{rail=\"mlx5_0\",class=\"default\",op=\"ack\","
-			"le=\"+Inf\"} 0\n"));
+	assert_true(
+		has("\nrdma_rail_probe_failed_total{rail=\"mlx5_0\",class=\"default\",op=\"send\","
+		    "reason=\"rnr_retry_exceeded\"} 0\n"));
+	assert_true(
+		has("\nrdma_rail_rtt_seconds_bucket{rail=\"mlx5_0\",class=\"default\",op=\"ack\","
+		    "le=\"+Inf\"} 0\n"));
 	assert_true(has("\nrdma_async_events_total{device=\"mlx5_0\",port=\"\","
 			"event=\"qp_last_wqe_reached\"} 0\n"));
 	assert_true(has("\nrdma_connection_failures_total{rail=\"mlx5_0\",reason=\"stale\"} 0\n"));
@@ -93,7 +96,8 @@ static void test_events_of_ports_carry_the_port_and_others_none(void **state)
 	render(&synthetic_default);
 	assert_true(has("\nrdma_async_events_total{device=\"mlx5_0\",port=\"1\","
 			"event=\"port_active\"} 1\n"));
-	assert_true(has("\nrdma_async_events_total{device=\"mlx5_0\",port=\"\",event=\"other\"} 0\n"));
+	assert_true(
+		has("\nrdma_async_events_total{device=\"mlx5_0\",port=\"\",event=\"other\"} 0\n"));
 	assert_false(has("port=\"\",event=\"port_active\""));
 	assert_false(has("port=\"1\",event=\"qp_fatal\""));
 }
@@ -205,7 +209,8 @@ static void test_a_saturated_counter_is_flagged_and_told_as_it_is(void **state)
 	hostile.hostile = true;
 	render(&hostile);
 	assert_true(has("\nrdma_symbol_error_total{device=\"mlx5_0\",port=\"1\"} 65535\n"));
-	assert_true(has("\nrdma_saturated{device=\"mlx5_0\",port=\"1\",name=\"symbol_error\"} 1\n"));
+	assert_true(
+		has("\nrdma_saturated{device=\"mlx5_0\",port=\"1\",name=\"symbol_error\"} 1\n"));
 	render(&synthetic_default);
 	assert_false(has("rdma_saturated"));
 }
@@ -260,7 +265,8 @@ static void test_the_worst_sessions_of_each_rail_are_told(void **state)
 	worst.peers = 20;
 	render(&worst);
 	assert_int_equal(count("\nrdma_session_up{"), 2 * 8);
-	assert_true(has("\nrdma_session_up{peer=\"host003\",rail=\"mlx5_0\"")); /* the failing one */
+	assert_true(
+		has("\nrdma_session_up{peer=\"host003\",rail=\"mlx5_0\"")); /* the failing one */
 	assert_true(has("\nrdma_session_up{peer=\"host003\",rail=\"mlx5_1\""));
 }
 
@@ -300,9 +306,11 @@ static void test_counters_that_went_stale_leave_but_their_time_stays(void **stat
 	render_snapshot(s);
 	assert_false(has("rdma_np_cnp_sent_total{device=\"mlx5_0\""));
 	assert_true(has("rdma_np_cnp_sent_total{device=\"mlx5_1\""));
-	assert_true(has("\nrdma_counters_last_success_timestamp_seconds{device=\"mlx5_0\"} 1767225598\n"));
+	assert_true(has(
+		"\nrdma_counters_last_success_timestamp_seconds{device=\"mlx5_0\"} 1767225598\n"));
 	/* why they left is still told */
-	assert_true(has("\nrdma_sysfs_read_errors_total{device=\"mlx5_0\",port=\"1\",reason=\"eio\"} 4\n"));
+	assert_true(has(
+		"\nrdma_sysfs_read_errors_total{device=\"mlx5_0\",port=\"1\",reason=\"eio\"} 4\n"));
 }
 
 static void test_an_operation_that_was_switched_off_keeps_its_totals(void **state)
@@ -315,7 +323,8 @@ static void test_an_operation_that_was_switched_off_keeps_its_totals(void **stat
 	s->rails[0].classes[0].op[OP_WRITE].interval_ns = 0;
 	render_snapshot(s);
 	assert_false(has("\nrdma_probe_ok_total{" S ",op=\"write\"}"));
-	assert_true(has("\nrdma_rail_probe_ok_total{rail=\"mlx5_0\",class=\"default\",op=\"write\"}"));
+	assert_true(
+		has("\nrdma_rail_probe_ok_total{rail=\"mlx5_0\",class=\"default\",op=\"write\"}"));
 }
 
 int main(void)

@@ -38,9 +38,9 @@ static void test_text_is_given_to_everybody_else(void **state)
 
 static void test_gzip_is_used_when_it_is_accepted(void **state)
 {
-	static const char *const yes[] = {"gzip", "deflate, gzip", "x-gzip", "br, gzip;q=0.5", "*",
-					  "GZIP; q=1.0"};
-	static const char *const no[] = {"",	    "identity",	      "gzip;q=0", "gzip;q=0.000",
+	static const char *const yes[] = {"gzip", "deflate, gzip", "x-gzip", "br, gzip;q=0.5",
+					  "*",	  "GZIP; q=1.0"};
+	static const char *const no[] = {"",	    "identity",	       "gzip;q=0", "gzip;q=0.000",
 					 "deflate", "gzip;q=0, *;q=1", "gzipped"};
 
 	(void)state;

@@ -16,7 +16,10 @@ static int parse(const char *name, const char *value, unsigned allowed, struct l
 static void test_filters_are_understood(void **state)
 {
 	struct http_request req = {
-		.param = {{"peer", "host2"}, {"rail", "mlx5_0/2"}, {"verdict", "failing"}, {"limit", "50"}},
+		.param = {{"peer", "host2"},
+			  {"rail", "mlx5_0/2"},
+			  {"verdict", "failing"},
+			  {"limit", "50"}},
 		.n_params = 4,
 	};
 	struct list_params p;
@@ -34,11 +37,16 @@ static void test_filters_are_understood(void **state)
 static void test_a_bad_value_is_refused_by_name(void **state)
 {
 	static const char *const bad[][2] = {
-		{"peer", ""},	    {"peer", "a b"},	 {"peer", "a/b"},	{"rail", "a/b/c"},
-		{"verdict", "OK"},  {"verdict", "fine"}, {"limit", "0"},	{"limit", "-1"},
-		{"limit", "1e3"},   {"limit", " 1"},	 {"limit", "99999999"}, {"limit", ""},
-		{"since", "x"},	    {"since", "18446744073709551616"},		{"cursor", "zz"},
-		{"cursor", "6"},    {"cursor", ""},	 {"cursor", "00"},	{"fail_on", "ok"},
+		{"peer", ""},	       {"peer", "a b"},
+		{"peer", "a/b"},       {"rail", "a/b/c"},
+		{"verdict", "OK"},     {"verdict", "fine"},
+		{"limit", "0"},	       {"limit", "-1"},
+		{"limit", "1e3"},      {"limit", " 1"},
+		{"limit", "99999999"}, {"limit", ""},
+		{"since", "x"},	       {"since", "18446744073709551616"},
+		{"cursor", "zz"},      {"cursor", "6"},
+		{"cursor", ""},	       {"cursor", "00"},
+		{"fail_on", "ok"},
 	};
 	struct list_params p;
 
@@ -106,9 +114,9 @@ static void test_made_up_cursors_are_refused(void **state)
 	struct session_key key;
 
 	(void)state;
-	assert_false(cursor_parse("61", &key));		    /* one part */
+	assert_false(cursor_parse("61", &key));		      /* one part */
 	assert_false(cursor_parse("610a620a630a640a", &key)); /* five */
-	assert_false(cursor_parse("610a620a63", &key));	    /* three */
+	assert_false(cursor_parse("610a620a63", &key));	      /* three */
 	assert_true(cursor_parse("610a620a630a64", &key));
 	memset(text, '6', sizeof(text) - 1);
 	for (size_t len = 0; len < sizeof(text); len++) {

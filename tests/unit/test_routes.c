@@ -168,8 +168,8 @@ static void test_metrics_come_in_the_format_that_is_asked_for(void **state)
 
 static void test_unknown_paths_and_what_is_not_built_say_so(void **state)
 {
-	static const char *const paths[] = {"/nothing", "/metrics/", "", "*", "/api/v1/peers/x",
-					    "/../etc/passwd"};
+	static const char *const paths[] = {"/nothing", "/metrics/",	   "",
+					    "*",	"/api/v1/peers/x", "/../etc/passwd"};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(paths); i++) {
@@ -252,7 +252,7 @@ static void test_ready_is_what_the_daemon_says(void **state)
 
 static void test_before_the_first_snapshot_all_is_starting(void **state)
 {
-	static const char *const paths[] = {"/metrics", "/api/v1/status", "/api/v1/peers",
+	static const char *const paths[] = {"/metrics",	  "/api/v1/status", "/api/v1/peers",
 					    "/-/healthy", "/api/v1/health", "/api/v1/events"};
 
 	(void)state;
@@ -308,16 +308,43 @@ static void test_status_has_the_shape_of_the_contract(void **state)
 
 static void test_a_peer_row_has_the_shape_of_the_contract(void **state)
 {
-	static const char *const members[] = {
-		"peer",		 "rail",      "peer_rail",  "class",	   "address",
-		"state",	 "since",     "verdict",    "verdict_since", "cause",
-		"reason",	 "device",    "local_gid",  "remote_gid",  "qpn",
-		"remote_qpn",	 "udp_source_port", "loss_ratio", "window_seconds", "failures",
-		"aborts",	 "not_attempted", "ops"};
-	static const char *const op_members[] = {
-		"scheduled", "sent", "ok", "failed", "aborted", "not_attempted", "late", "self_delayed",
-		"in_flight", "p50_seconds", "p99_seconds", "last_minute_count",
-		"last_attempt_timestamp", "last_success_timestamp"};
+	static const char *const members[] = {"peer",
+					      "rail",
+					      "peer_rail",
+					      "class",
+					      "address",
+					      "state",
+					      "since",
+					      "verdict",
+					      "verdict_since",
+					      "cause",
+					      "reason",
+					      "device",
+					      "local_gid",
+					      "remote_gid",
+					      "qpn",
+					      "remote_qpn",
+					      "udp_source_port",
+					      "loss_ratio",
+					      "window_seconds",
+					      "failures",
+					      "aborts",
+					      "not_attempted",
+					      "ops"};
+	static const char *const op_members[] = {"scheduled",
+						 "sent",
+						 "ok",
+						 "failed",
+						 "aborted",
+						 "not_attempted",
+						 "late",
+						 "self_delayed",
+						 "in_flight",
+						 "p50_seconds",
+						 "p99_seconds",
+						 "last_minute_count",
+						 "last_attempt_timestamp",
+						 "last_success_timestamp"};
 	json_t *peer, *ops, *send;
 
 	(void)state;
@@ -337,7 +364,8 @@ static void test_a_peer_row_has_the_shape_of_the_contract(void **state)
 	assert_int_equal(json_object_size(json_object_get(ops, "ack")), 2);
 	assert_int_equal(json_integer_value(json_object_get(send, "failed")), 3);
 	assert_int_equal(
-		json_integer_value(json_object_get(json_object_get(peer, "failures"), "timeout")), 9);
+		json_integer_value(json_object_get(json_object_get(peer, "failures"), "timeout")),
+		9);
 	assert_string_equal(text_of(peer, "local_gid"), "0000:0000:0000:0000:0000:ffff:0a63:0001");
 }
 

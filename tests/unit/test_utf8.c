@@ -20,14 +20,15 @@ static void test_characters_of_each_length_are_known(void **state)
 static void test_what_is_not_utf8_is_refused(void **state)
 {
 	static const char *const bad[] = {
-		"\x80",			/* continuation alone */
-		"\xc0\xaf",		/* overlong slash */
-		"\xe0\x80\xaf",		/* overlong */
-		"\xf0\x80\x80\xaf",	/* overlong */
-		"\xed\xa0\x80",		/* surrogate */
-		"\xf4\x90\x80\x80",	/* above U+10FFFF */
-		"\xff", "\xfe",
-		"\xe2\x82",		/* cut off */
+		"\x80",		    /* continuation alone */
+		"\xc0\xaf",	    /* overlong slash */
+		"\xe0\x80\xaf",	    /* overlong */
+		"\xf0\x80\x80\xaf", /* overlong */
+		"\xed\xa0\x80",	    /* surrogate */
+		"\xf4\x90\x80\x80", /* above U+10FFFF */
+		"\xff",
+		"\xfe",
+		"\xe2\x82", /* cut off */
 		"\xe2\x28\xa1",
 		"\xf0\x9f\x98",
 	};
