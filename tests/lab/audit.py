@@ -142,5 +142,15 @@ def device(lab, host, name="rxe0"):
     return found[0]
 
 
+def wait_counters(lab, host, name="rxe0"):
+    """Until the device's counters were read after traffic began; the metrics."""
+
+    def fetch():
+        metrics = lab.metrics(host)
+        return metrics if metrics.value("rdma_sent_pkts_total", device=name, port="1") else None
+
+    return wait_for(fetch, 20, f"{host} has read the counters of {name}")
+
+
 def health_status(lab, host, fail_on="failing"):
     return lab.get(host, f"/api/v1/health?fail_on={fail_on}")[0]

@@ -132,7 +132,7 @@ def own_config(lab, host):
         yield text
     finally:
         write_config(lab, host, text)
-        reload_service(lab, host)
+        lab.exec(host, "systemctl reload-or-restart rdma-pingmesh")
 
 
 def write_config(lab, host, text):

@@ -2,7 +2,7 @@
 
 import time
 
-from audit import Audit, findings
+from audit import Audit, findings, wait_counters
 from books import counts_of, operations
 from waiting import wait_for
 
@@ -46,7 +46,7 @@ def test_both_ends_of_a_session_name_the_same_pair_of_queues(lab):
 
 def test_every_host_answers_every_other(lab):
     audit = Audit(lab)
-    before = {host: lab.metrics(host) for host in lab.hosts}
+    before = {host: wait_counters(lab, host) for host in lab.hosts}
 
     def has_answered(host):
         def compare(_rows, now):
@@ -64,7 +64,7 @@ def test_every_host_answers_every_other(lab):
 
 def test_counters_of_the_device_are_there(lab):
     for host in lab.hosts:
-        metrics = lab.metrics(host)
+        metrics = wait_counters(lab, host)
         port = {"device": "rxe0", "port": "1"}
         for name in ("sent_pkts", "rcvd_pkts", "rdma_sends", "rdma_recvs"):
             assert metrics.value(f"rdma_{name}_total", **port) > 0, name

@@ -1,0 +1,57 @@
+"""The service's confinement: its user, its capabilities, and what it says when memlock is too low."""
+
+from audit import findings, wait_reachable
+from guest import drop_in, journal_cursor, journal_since, main_pid, worker_pid
+from waiting import wait_for
+
+HOST = "host2"
+# systemd's own scale: 0 is a service that may do nothing, 10 one that may do all.
+MAX_EXPOSURE = 2.0
+
+
+def test_the_service_is_confined(lab):
+    words = ["systemd-analyze", "security", "--no-pager", "rdma-pingmesh"]
+    last = lab.exec(HOST, words, check=False).stdout.strip().splitlines()[-1]
+    exposure = float(last.split(": ")[1].split()[0])
+    print(f"systemd-analyze security: {exposure}")
+    assert exposure <= MAX_EXPOSURE, last
+
+
+def test_no_process_of_it_is_root_or_has_a_capability(lab):
+    for pid in (main_pid(lab, HOST), worker_pid(lab, HOST)):
+        lines = lab.exec(HOST, ["cat", f"/proc/{pid}/status"]).stdout.splitlines()
+        status = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+        assert lab.exec(HOST, f"stat -c %U /proc/{pid}").stdout.strip() == "rdma-pingmesh"
+        assert set(status["Uid"].split()) == {lab.exec(HOST, "id -u rdma-pingmesh").stdout.strip()}
+        for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
+            assert int(status[name], 16) == 0, (pid, name, status[name])
+        assert status["NoNewPrivs"] == "1" and status["Seccomp"] == "2"
+
+
+def test_too_little_memlock_is_named_with_what_to_set(lab):
+    cursor = journal_cursor(lab, HOST)
+    with drop_in(lab, HOST, "[Service]\nLimitMEMLOCK=64K\n"):
+        wait_reachable(lab, HOST)
+        text = wait_for(
+            lambda: next(
+                (line for line in journal_since(lab, HOST, cursor).splitlines() if "MEMLOCK" in line),
+                None,
+            ),
+            20,
+            "the journal names the limit",
+        )
+        assert "RLIMIT_MEMLOCK" in text and "LimitMEMLOCK" in text, text
+        assert "64 KiB" in text or "65536" in text, text
+        # The part that needs no memory goes on.
+        wait_for(
+            lambda: lab.metrics(HOST).value("rdma_port_state_id", device="rxe0", port="1") == 4,
+            20,
+            "facts of the port are told",
+        )
+        wait_for(
+            lambda: any("MEMLOCK" in f["text"] for f in findings(lab, HOST)), 20, "a finding says so"
+        )
+        wait_for(
+            lambda: lab.json(HOST, "/api/v1/status")["verdict"] == "degraded", 20, "the host is not ok"
+        )
+    lab.wait_healthy()
