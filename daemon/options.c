@@ -3,10 +3,9 @@
 #include <errno.h>
 #include <getopt.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/config.h"
-
-#define MAX_SYSFS_ROOT 255 /* struct worker_config holds it */
 
 enum {
 	OPT_CONFIG = 256,
@@ -43,19 +42,36 @@ static int set_action(struct options *o, enum options_action action, char *err, 
 	return 0;
 }
 
-static int set_sysfs_root(struct options *o, char *path, char *err, size_t errlen)
+/* Workers and reloads must find the same place whatever directory they are in. */
+static bool make_absolute(const char *path, char ret[OPTIONS_SYSFS_ROOT])
 {
-	size_t len = strlen(path);
+	char here[OPTIONS_SYSFS_ROOT];
+	int n;
 
-	if (path[0] != '/' || len > MAX_SYSFS_ROOT) {
-		snprintf(err, errlen, "--sysfs-root needs an absolute path of at most %d bytes",
-			 MAX_SYSFS_ROOT);
+	if (path[0] == '/')
+		n = snprintf(ret, OPTIONS_SYSFS_ROOT, "%s", path);
+	else if (!path[0] || !getcwd(here, sizeof(here)))
+		return false;
+	else
+		n = snprintf(ret, OPTIONS_SYSFS_ROOT, "%s/%s", here, path);
+	return n < OPTIONS_SYSFS_ROOT;
+}
+
+static int set_sysfs_root(struct options *o, const char *path, char *err, size_t errlen)
+{
+	size_t len;
+
+	if (!make_absolute(path, o->sysfs_root)) {
+		snprintf(err, errlen,
+			 "--sysfs-root needs a directory whose absolute path has at "
+			 "most %d bytes",
+			 OPTIONS_SYSFS_ROOT - 1);
 		return -EINVAL;
 	}
-	while (len > 1 && path[len - 1] == '/')
-		path[--len] = '\0';
-	o->sysfs_root = path;
-	o->sysfs_only = strcmp(path, "/sys") != 0;
+	len = strlen(o->sysfs_root);
+	while (len > 1 && o->sysfs_root[len - 1] == '/')
+		o->sysfs_root[--len] = '\0';
+	o->sysfs_only = strcmp(o->sysfs_root, "/sys") != 0;
 	return 0;
 }
 

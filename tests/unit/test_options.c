@@ -1,6 +1,7 @@
 #include "support.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "daemon/options.h"
 
@@ -68,6 +69,30 @@ static void test_the_real_sysfs_is_not_another_root(void **state)
 	assert_true(o.sysfs_only);
 }
 
+static void test_a_relative_sysfs_root_is_below_the_working_directory(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_int_equal(chdir("/tmp"), 0);
+	assert_int_equal(parse(&o, ARGV(ARG("--sysfs-root"), ARG("tree/sys/"))), 0);
+	assert_string_equal(o.sysfs_root, "/tmp/tree/sys");
+	assert_true(o.sysfs_only);
+}
+
+static void test_a_sysfs_root_that_is_too_long_is_refused(void **state)
+{
+	char path[OPTIONS_SYSFS_ROOT + 1] = "/";
+	struct options o;
+
+	(void)state;
+	memset(path + 1, 'x', OPTIONS_SYSFS_ROOT - 1);
+	assert_int_equal(parse(&o, ARGV(ARG("--sysfs-root"), path)), -EINVAL);
+	path[OPTIONS_SYSFS_ROOT - 1] = '\0';
+	assert_int_equal(parse(&o, ARGV(ARG("--sysfs-root"), path)), 0);
+	assert_string_equal(o.sysfs_root, path);
+}
+
 static void refused(char **argv, const char *message)
 {
 	struct options o;
@@ -84,8 +109,8 @@ static void test_wrong_use_is_told(void **state)
 	refused(ARGV(ARG("--config")), "--config needs a value");
 	refused(ARGV(ARG("--set")), "--set needs a value");
 	refused(ARGV(ARG("extra")), "unexpected argument 'extra'");
-	refused(ARGV(ARG("--sysfs-root"), ARG("tmp")),
-		"--sysfs-root needs an absolute path of at most 255 bytes");
+	refused(ARGV(ARG("--sysfs-root"), ARG("")),
+		"--sysfs-root needs a directory whose absolute path has at most 255 bytes");
 	refused(ARGV(ARG("--check-config"), ARG("--print-config")),
 		"--check-config, --print-config, --version and --help exclude each other");
 	refused(ARGV(ARG("--print-plan")), "--print-plan is not built yet");
@@ -114,6 +139,8 @@ int main(void)
 		cmocka_unit_test(test_without_options_the_daemon_runs_on_its_default_file),
 		cmocka_unit_test(test_every_option_is_taken),
 		cmocka_unit_test(test_the_real_sysfs_is_not_another_root),
+		cmocka_unit_test(test_a_relative_sysfs_root_is_below_the_working_directory),
+		cmocka_unit_test(test_a_sysfs_root_that_is_too_long_is_refused),
 		cmocka_unit_test(test_wrong_use_is_told),
 		cmocka_unit_test(test_too_many_sets_are_refused),
 	};
