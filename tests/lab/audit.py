@@ -1,10 +1,12 @@
 """A look at all that a host tells, with everything asserted that must hold at every look."""
 
 import api
-from books import check_books, check_never_backwards
+from books import check_books, check_never_backwards, counts_of
 from waiting import wait_for
 
 RAIL = "rdma_rail_probe_"
+INTERVAL_S = 0.2  # of each operation in the lab
+MAX_UNEVEN = 5
 # These follow the device: re-created, it counts from 0.
 OF_DEVICES = ("rdma_sent_pkts", "rdma_rcvd_", "rdma_rdma_", "rdma_ack_", "rdma_completer_")
 
@@ -36,6 +38,17 @@ def counters_of(metrics):
             if family.type == "counter" or sample.name.endswith(("_bucket", "_count")):
                 counts[sample.name, *sorted(sample.labels.items())] = sample.value
     return counts
+
+
+def check_schedule(before, before_metrics, rows, metrics):
+    """What came due between two looks at a host came due once, whatever happened meanwhile."""
+    due = (snapshot_time(metrics) - snapshot_time(before_metrics)) / INTERVAL_S
+    for peer, row in rows.items():
+        for op in ("send", "read"):
+            old, new = counts_of(before[peer]["ops"][op]), counts_of(row["ops"][op])
+            # A row is up to a look's time older or younger than the snapshot that shows it.
+            grown = new["scheduled"] - old["scheduled"]
+            assert abs(grown - due) <= MAX_UNEVEN, (peer, op, due, grown)
 
 
 class Audit:

@@ -1,6 +1,6 @@
 """RoCE packets vanish on one host's way in: that host is missed, nobody else."""
 
-from audit import Audit, Events, findings
+from audit import Audit, Events, findings, snapshot_time
 from books import counts_of
 from guest import black_hole, dropped_packets, short_black_hole
 from waiting import wait_for
@@ -9,14 +9,26 @@ VICTIM = "host3"
 WATCHERS = ("host1", "host2")
 # The retries of a queue pair last 3.8 s: a hole this short is survived.
 SHORT_S = 1.5
+# Two intervals and a deadline are 0.9 s; the rest is a busy machine and the way to the guests.
+NOTICED_WITHIN_S = 6
 
 
 def is_gone(rows, _metrics):
     return rows[VICTIM]["verdict"] == "failing" and rows[VICTIM]["state"] != "up"
 
 
-def check_watcher_during(lab, audit, host, before, events):
-    rows, metrics = audit.wait(host, is_gone, 25, f"{host} has lost {VICTIM}")
+def check_noticed(events, begin):
+    """A black hole is degraded after an interval and a deadline, and failing at the second miss."""
+    verdicts = {}
+    for event in events.new(kind="verdict", peer=VICTIM):
+        verdicts.setdefault(event["text"].split(":")[0], event["timestamp"])
+    degraded, failing = verdicts.get("ok -> degraded"), verdicts.get("degraded -> failing")
+    assert degraded and failing and degraded <= failing, verdicts
+    assert failing - begin < NOTICED_WITHIN_S, (begin, verdicts)
+
+
+def check_watcher_during(lab, audit, host, before, events, begin):
+    rows, _ = audit.wait(host, is_gone, 25, f"{host} has lost {VICTIM}")
     row = rows[VICTIM]
     assert VICTIM in row["reason"] and row["cause"] in ("inconclusive", "remote_host"), row
     # With one other peer that is fine, this much can be told: it is not this host.
@@ -30,20 +42,16 @@ def check_watcher_during(lab, audit, host, before, events):
         if other != VICTIM:
             assert (other_row["state"], other_row["verdict"]) == ("up", "ok")
             assert other_row["qpn"] == before[other]["qpn"]
-    texts = events.texts(kind="verdict", peer=VICTIM)
-    firsts = [text.split(":")[0] for text in texts]
-    assert "ok -> degraded" in firsts and "degraded -> failing" in firsts, texts
+    check_noticed(events, begin)
     (finding,) = findings(lab, host)
     assert (finding["subject"], finding["severity"]) == (f"peer:{VICTIM}", "warning")
     assert lab.json(host, "/api/v1/status")["verdict"] == "degraded"
-    failures = metrics.sum("rdma_connection_failures_total", rail="rxe0")
     audit.wait(
         host,
         lambda rows, _: rows[VICTIM]["loss_ratio"] > before[VICTIM]["loss_ratio"] + 0.05,
         15,
         f"the loss to {VICTIM} shows",
     )
-    return failures
 
 
 def check_victim_during(lab, audit):
@@ -58,11 +66,12 @@ def check_victim_during(lab, audit):
 
 def test_a_black_hole_costs_one_peer_and_heals(lab):
     audit = Audit(lab)
-    before = {host: audit.look(host)[0] for host in lab.hosts}
     events = {host: Events(lab, host) for host in WATCHERS}
+    looks = {host: audit.look(host) for host in WATCHERS}
     with black_hole(lab, VICTIM):
         for host in WATCHERS:
-            check_watcher_during(lab, audit, host, before[host], events[host])
+            before, metrics = looks[host]
+            check_watcher_during(lab, audit, host, before, events[host], snapshot_time(metrics))
         check_victim_during(lab, audit)
         assert dropped_packets(lab, VICTIM) > 0
     peak = {host: audit.look(host)[0][VICTIM]["loss_ratio"] for host in WATCHERS}

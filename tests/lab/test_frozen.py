@@ -2,14 +2,13 @@
 
 import time
 
-from audit import Audit, Events, findings, health_status
+from audit import INTERVAL_S, Audit, Events, check_schedule, findings, health_status
 from books import counts_of
 from guest import frozen, main_pid, prop, worker_pid
 from waiting import wait_for
 
 VICTIM = "host2"
 FREEZE_S = 10
-INTERVAL_S = 0.2
 # SENDs that a peer may leave unanswered before it gets no more of them.
 ECHO_BOUND = 4
 
@@ -63,14 +62,15 @@ def check_watcher_after(lab, audit, host, before):
     assert findings(lab, host) == []
 
 
-def check_victim_after(lab, audit, before, seconds, old):
+def check_victim_after(lab, audit, before, before_metrics, seconds, old):
     """The gap is booked as our own, nothing was made up for in a burst, and nobody was restarted."""
-    rows, _ = audit.wait(
+    rows, metrics = audit.wait(
         VICTIM,
         lambda rows, _: all(row["verdict"] == "ok" for row in rows.values()),
         30,
         f"{VICTIM} is well again",
     )
+    check_schedule(before, before_metrics, rows, metrics)
     gap = FREEZE_S / INTERVAL_S
     for peer, row in rows.items():
         for op in ("send", "read"):
@@ -91,7 +91,8 @@ def test_a_frozen_service_fails_sends_and_not_reads(lab):
     events = Events(lab, watchers[0])
     old = main_pid(lab, VICTIM), worker_pid(lab, VICTIM), prop(lab, VICTIM, "NRestarts")
     begin = time.monotonic()
-    before = {host: audit.look(host)[0] for host in lab.hosts}
+    before = {host: audit.look(host)[0] for host in watchers}
+    victim_before = audit.look(VICTIM)
     with frozen(lab, VICTIM):
         stopped_at = time.monotonic()
         for host in watchers:
@@ -99,7 +100,7 @@ def test_a_frozen_service_fails_sends_and_not_reads(lab):
         time.sleep(max(0, stopped_at + FREEZE_S - time.monotonic()))
     for host in watchers:
         check_watcher_after(lab, audit, host, before[host])
-    check_victim_after(lab, audit, before[VICTIM], lambda: time.monotonic() - begin, old)
+    check_victim_after(lab, audit, *victim_before, lambda: time.monotonic() - begin, old)
     verdicts = events.texts(kind="verdict", peer=VICTIM)
     assert any("-> failing" in text and VICTIM in text for text in verdicts), verdicts
     wait_for(lambda: lab.json(watchers[0], "/api/v1/status")["verdict"] == "ok", 20, "host is ok")
