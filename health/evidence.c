@@ -144,6 +144,17 @@ bool evidence_acked(const struct evidence *e, size_t i)
 	return evidence_missing(m, OP_SEND) && e->s->sessions[i].ack_count > m->ack_count_then;
 }
 
+/* It misses since before the connection came up, and has hardly had its turn on that. That the
+ * connection came up is an answer too. */
+static bool turn_to_come(const struct evidence *e, size_t i, enum op op)
+{
+	const struct snap_session *s = &e->s->sessions[i];
+
+	return s->state == SESSION_UP &&
+	       e->in[i].memory->missing_since_wall_ns[op] < s->since_wall_ns &&
+	       e->s->wall_ns < s->since_wall_ns + 2 * s->op[op].interval_ns + ANSWER_TIME_NS;
+}
+
 static enum voice voice_of(const struct evidence *e, size_t i)
 {
 	bool any_missing = false, any_answers = false;
@@ -151,7 +162,8 @@ static enum voice voice_of(const struct evidence *e, size_t i)
 	if (!evidence_side_ok(e, i) || e->in[i].books_verdict == VERDICT_UNKNOWN)
 		return VOICE_UNMEASURED;
 	for (unsigned op = 0; op < OP_COUNT; op++) {
-		any_missing |= evidence_missing(e->in[i].memory, (enum op)op);
+		any_missing |= evidence_missing(e->in[i].memory, (enum op)op) &&
+			       !turn_to_come(e, i, (enum op)op);
 		any_answers |= evidence_answers(e, i, (enum op)op);
 	}
 	if (!any_missing)

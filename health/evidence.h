@@ -5,7 +5,7 @@
 /* How a session's peer is heard. */
 enum voice {
 	VOICE_UNMEASURED, /* nothing can be said: no outcome yet, or our own side is not able */
-	VOICE_FINE,	  /* nothing is missing now */
+	VOICE_FINE,	  /* nothing is missing now, or only what has its turn yet to come */
 	VOICE_PARTLY,	  /* something is missing, something answers: the peer is reached */
 	VOICE_SILENT,	  /* nothing answers */
 };

@@ -287,6 +287,33 @@ static void test_error_of_a_session_that_is_up_again_is_not_held_against_it(void
 	world_free(&w);
 }
 
+/* After a reconnect one operation answers first: that the other misses is of the time before. */
+static void test_reconnect_blames_no_operation_before_its_turn(void **state)
+{
+	struct world w;
+
+	(void)state;
+	one_rail(&w, 2);
+	fail_connect(&w, 0, CONNECT_REJECTED, "connection refused");
+	look(&w);
+	assert_session(&w, 0, VERDICT_FAILING, CAUSE_REMOTE_HOST, "refuses connections");
+	w.sessions[0].state = SESSION_UP;
+	w.sessions[0].since_wall_ns = w.wall + SEC / 2;
+	look(&w);
+	assert_session(&w, 0, VERDICT_FAILING, CAUSE_REMOTE_HOST, "before: host2 refuses");
+	answer(&w, 0, OP_SEND);
+	look(&w);
+	assert_session(&w, 0, VERDICT_FAILING, CAUSE_REMOTE_HOST, "before: host2 refuses");
+	assert_int_equal(w.s->n_findings, 1);
+	/* By now it had: */
+	for (unsigned i = 0; i < 3; i++) {
+		answer(&w, 0, OP_SEND);
+		look(&w);
+	}
+	assert_session(&w, 0, VERDICT_FAILING, CAUSE_REMOTE_NIC, "while SENDs are echoed");
+	world_free(&w);
+}
+
 static void test_one_miss_is_not_called_silence(void **state)
 {
 	struct world w;
@@ -621,6 +648,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_version_hello_or_route_is_configuration),
 		cmocka_unit_test(test_own_lack_of_resources_is_the_local_host),
 		cmocka_unit_test(test_error_of_a_session_that_is_up_again_is_not_held_against_it),
+		cmocka_unit_test(test_reconnect_blames_no_operation_before_its_turn),
 		cmocka_unit_test(test_one_miss_is_not_called_silence),
 		cmocka_unit_test(test_error_of_an_earlier_connection_is_not_told_of_one_that_is_up),
 		cmocka_unit_test(test_one_silent_peer_of_many_excludes_this_host_only),
