@@ -90,7 +90,8 @@ static void start_worker(struct device *d, uint64_t now_ns)
 	if (d->generation > 0)
 		d->restarts++;
 	d->generation++;
-	d->stopping = d->renewing = d->killed = d->ready = d->counter_stuck = false;
+	d->stopping = d->renewing = d->killed = d->ready = false;
+	d->counters_stuck_wall_ns = 0;
 	memset(&d->beat, 0, sizeof(d->beat));
 	d->trouble[0] = '\0';
 	d->rail_ns = 0;
@@ -269,6 +270,17 @@ static void sample_use(struct device *d)
 	d->has_rss = true;
 }
 
+static void judge_counters(struct device *d, uint64_t now_ns, uint64_t since_ns)
+{
+	const char *text = since_ns ? "its counters cannot be read: sysfs does not answer"
+				    : "its counters are read again";
+
+	if ((since_ns != 0) == (d->counters_stuck_wall_ns != 0))
+		return;
+	d->counters_stuck_wall_ns = since_ns ? clock_wall_ns() - (now_ns - since_ns) : 0;
+	d->ctx->events->state(d->ctx->arg, d, text);
+}
+
 static void judge_heartbeats(struct device *d, uint64_t now_ns)
 {
 	struct heartbeat_input in = {
@@ -281,7 +293,7 @@ static void judge_heartbeats(struct device *d, uint64_t now_ns)
 	uint64_t since;
 
 	in.beat = d->beat;
-	d->counter_stuck = heartbeat_counter_stuck(&in);
+	judge_counters(d, now_ns, heartbeat_counters_stuck_since(&in));
 	since = heartbeat_stuck_since(&in);
 	if (since == 0) {
 		if (d->state == WORKER_STUCK)

@@ -20,7 +20,7 @@ struct device_events {
 	void (*fact)(void *arg, struct device *d, const struct fact *f);
 	/* Reaped. d->proc and its table are there for the last time. */
 	void (*ended)(void *arg, struct device *d);
-	/* worker_state changed; text says why, in words. */
+	/* worker_state changed, or its counters hang or go on; text says why, in words. */
 	void (*state)(void *arg, struct device *d, const char *text);
 };
 
@@ -56,9 +56,9 @@ struct device {
 	struct backoff backoff;
 	struct worker_proc *proc; /* NULL: none */
 	struct heartbeat beat;
-	bool counter_stuck;
-	char trouble[FACT_TEXT];      /* what this worker says is wrong; "" when nothing is */
-	char last_trouble[FACT_TEXT]; /* as told, maybe of a worker before */
+	uint64_t counters_stuck_wall_ns; /* since when its counter loop hangs; 0: it does not */
+	char trouble[FACT_TEXT];	 /* what this worker says is wrong; "" when nothing is */
+	char last_trouble[FACT_TEXT];	 /* as told, maybe of a worker before */
 	/* What it used, over all workers; rss of the one that runs. */
 	uint64_t cpu_folded_ns, cpu_live_ns;
 	bool has_rss;

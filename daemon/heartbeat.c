@@ -25,11 +25,11 @@ uint64_t heartbeat_stuck_since(const struct heartbeat_input *in)
 	return rail < control ? rail : control;
 }
 
-bool heartbeat_counter_stuck(const struct heartbeat_input *in)
+uint64_t heartbeat_counters_stuck_since(const struct heartbeat_input *in)
 {
 	uint64_t limit = 3 * in->counters_interval_ns;
 
 	if (limit < HEARTBEAT_COUNTER_MIN_NS)
 		limit = HEARTBEAT_COUNTER_MIN_NS;
-	return silent_since(in, WORKER_COUNTER, limit) != 0;
+	return silent_since(in, WORKER_COUNTER, limit);
 }

@@ -1,5 +1,6 @@
-/* What the heartbeats of a worker's loops say. Pure. Each loop beats at least every 500 ms, so
- * two seconds of silence are a loop that is held in the kernel, frozen or spinning. */
+/* What the heartbeats of a worker's loops say. Pure. Rail and control beat at least every 500 ms,
+ * so two seconds of silence are a loop that is held in the kernel, frozen or spinning. The counter
+ * loop beats once a round, and at least every 5 s. */
 #pragma once
 #include <stdbool.h>
 #include "probes/facts.h"
@@ -25,4 +26,5 @@ struct heartbeat_input {
 
 /* Since when the rail or the control loop is silent; 0: it is not, or not long enough. */
 uint64_t heartbeat_stuck_since(const struct heartbeat_input *in);
-bool heartbeat_counter_stuck(const struct heartbeat_input *in);
+/* Since when the counter loop is silent, which costs the counters only; 0 likewise. */
+uint64_t heartbeat_counters_stuck_since(const struct heartbeat_input *in);

@@ -37,6 +37,14 @@ struct blame blame_worker(struct snapshot *s, const struct snap_device *d)
 					d->name, since);
 		break;
 	case WORKER_EXITED:
+		if (d->gone) {
+			b.cause = CAUSE_LOCAL_NIC;
+			b.reason = snapshot_printf(s,
+						   "%s is gone from this host since %s: is the NIC "
+						   "there and its driver loaded?",
+						   d->name, since);
+			break;
+		}
 		b.reason = snapshot_printf(
 			s, "the worker of %s ended at %s; nothing is measured over it", d->name,
 			since);

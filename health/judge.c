@@ -116,8 +116,11 @@ static struct blame judge_device(const struct evidence *e, const struct snap_dev
 	struct rail_count rails = count_rails(e, d->name);
 	struct blame b = blame_worker(s, d);
 
-	if (d->worker_state != WORKER_UP)
+	if (d->worker_state != WORKER_UP) {
+		if (b.cause == CAUSE_LOCAL_NIC)
+			b.verdict = VERDICT_FAILING;
 		return b;
+	}
 	if (trouble && trouble[0])
 		return (struct blame){VERDICT_UNKNOWN, CAUSE_LOCAL_HOST, snapshot_str(s, trouble)};
 	if (rails.down) {
@@ -130,7 +133,9 @@ static struct blame judge_device(const struct evidence *e, const struct snap_dev
 		return blame_dead_rail(e, rails.dead, s);
 	if (!rails.n)
 		return (struct blame){VERDICT_UNKNOWN, CAUSE_NONE,
-				      "no rail: no active port with a usable address"};
+				      e->s->counters_only
+					      ? "only its counters are read (--sysfs-root)"
+					      : "no rail: no active port with a usable address"};
 	return (struct blame){VERDICT_OK, CAUSE_NONE, ""};
 }
 
@@ -178,6 +183,8 @@ static const char *nothing_measured_words(const struct snapshot *s)
 {
 	if (!s->n_devices)
 		return "nothing is measured: this host has no RDMA device";
+	if (s->counters_only)
+		return "nothing is measured: only counters are read (--sysfs-root)";
 	if (!s->n_rails)
 		return "nothing is measured: no RDMA port is active and has a usable address";
 	if (!s->n_sessions)

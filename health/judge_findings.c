@@ -4,9 +4,9 @@
 
 #include "health/blame.h"
 
-/* worker, trouble, GUID, counters; port or rail, dead rail; one a peer; one a name; rails missing
- */
-#define PER_DEVICE 4
+/* worker, trouble, GUID, counters (hanging, saturated); port or rail, dead rail; one a peer; one a
+ * name; rails missing */
+#define PER_DEVICE 5
 #define PER_RAIL 2
 
 size_t judge_findings_max(const struct snapshot *s, const struct judge_input *in)
@@ -40,7 +40,7 @@ static void find_worker(struct findings *f, const struct snap_device *d)
 {
 	struct blame b = blame_worker(f->s, d);
 
-	if (b.cause == CAUSE_MONITOR)
+	if (b.cause != CAUSE_NONE)
 		findings_add(f, b.cause, true, subject(f, "device", d->name), b.reason,
 			     d->worker_since_wall_ns);
 }
@@ -64,6 +64,21 @@ static void find_zero_guid(struct findings *f, const struct snap_device *d)
 						"firmware configuration), rdma_cm needs it",
 						d->name),
 				0));
+}
+
+/* Probing goes on without them. */
+static void find_hanging_counters(struct findings *f, const struct snap_device *d)
+{
+	if (d->worker_state != WORKER_UP || !d->counters_stuck_since_wall_ns)
+		return;
+	findings_mark_minor(
+		f,
+		findings_add(f, CAUSE_LOCAL_NIC, false, subject(f, "counters", d->name),
+			     snapshot_printf(f->s,
+					     "the counters of %s cannot be read: its sysfs files "
+					     "do not answer, look for its driver in the kernel log",
+					     d->name),
+			     d->counters_stuck_since_wall_ns));
 }
 
 static void find_saturated(struct findings *f, const struct snap_device *d)
@@ -233,6 +248,7 @@ void judge_findings(const struct evidence *e, const struct judge_input *in, stru
 		find_worker(f, &s->devices[i]);
 		find_trouble(f, &s->devices[i], in->devices[i].trouble);
 		find_zero_guid(f, &s->devices[i]);
+		find_hanging_counters(f, &s->devices[i]);
 		find_saturated(f, &s->devices[i]);
 	}
 	find_duplicates(in, f);

@@ -69,6 +69,7 @@ struct snap_device {
 	enum verdict verdict;
 	enum cause cause;
 	const char *reason;
+	bool gone; /* was on this host and is no longer */
 	enum worker_state worker_state;
 	uint64_t worker_since_wall_ns;
 	uint64_t restarts;
@@ -80,7 +81,8 @@ struct snap_device {
 	uint64_t qps_active, qps_passive;
 	uint64_t async[PORT_MAX + 1][ASYNC_EVENT_COUNT]; /* [0]: no port; cumulative over workers */
 	bool counters_fresh;				 /* round is younger than 3 intervals */
-	uint64_t counters_success_wall_ns;		 /* 0: never */
+	uint64_t counters_stuck_since_wall_ns; /* its counter loop hangs; 0: it does not */
+	uint64_t counters_success_wall_ns;     /* 0: never */
 	uint64_t read_errors[PORT_MAX + 1][READ_ERROR_COUNT]; /* cumulative over workers */
 	struct device_fact fact;
 	size_t n_ports, n_gids, n_values; /* 0 unless counters_fresh */
@@ -121,6 +123,7 @@ struct snapshot {
 	enum per_peer_mode per_peer;
 	uint64_t max_series;
 	bool ops_built[OP_COUNT];
+	bool counters_only;	 /* of another root than /sys: no device is opened */
 	uint64_t rails_expected; /* 0: not configured */
 	uint64_t loop_lag_ns;	 /* worst of main's last second */
 	size_t n_rails, n_sessions, n_peers, n_devices, n_findings;

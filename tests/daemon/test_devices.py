@@ -21,6 +21,10 @@ def test_exit_for_a_lost_device_waits_until_it_is_back():
         check_books(d.peer("host2"))
         assert d.metric("rdma_rail_up", rail="rxe0") == 0
         assert d.metric("rdma_sent_pkts_total", device="rxe0") is None
+        assert d.metric("rdma_finding", subject="device:rxe0", cause="local_nic") == 1
+        assert "gone from this host" in d.device()["reason"]
+        host = d.json("/api/v1/status")
+        assert (host["verdict"], host["cause"]) == ("failing", "local_nic"), host
         (d.scripts / "rxe0").unlink()
         d.plug("rxe0")
         wait_for(lambda: state(d) == "up", what="up")
@@ -78,6 +82,22 @@ def test_trouble_of_a_device_is_told_once():
         d.script("rxe0")
         os.kill(d.worker_pid(), signal.SIGKILL)
         d.wait_log("can be used again", 15)
+
+
+def test_counters_that_hang_are_told_while_probing_goes_on():
+    with Daemon() as d:
+        d.wait_up()
+        assert d.metric("rdma_sent_pkts_total", device="rxe0") == 1000
+        d.script("rxe0", "uncounted")
+        wait_for(lambda: d.metric("rdma_finding", subject="counters:rxe0") == 1, 20, "finding")
+        assert d.metric("rdma_sent_pkts_total", device="rxe0") is None
+        assert d.metric("rdma_worker_up", device="rxe0") == 1
+        assert [row["verdict"] for row in d.peers()] == ["ok", "ok"]
+        assert d.json("/api/v1/status")["verdict"] == "ok"
+        assert any("counters cannot be read" in e["text"] for e in d.events("worker"))
+        d.script("rxe0")
+        wait_for(lambda: d.metric("rdma_finding", subject="counters:rxe0") is None, 5, "over")
+        assert any("are read again" in e["text"] for e in d.events("worker"))
 
 
 def test_use_of_workers_is_summed_over_all_of_a_device():

@@ -6,6 +6,7 @@
  *   exit N | crash              end now
  *   deaf                        ignore WISH_STOP
  *   keep                        never let go of a removed session
+ *   uncounted                   counters hang
  *   trouble TEXT                cannot probe
  *   duplicate HOST | async N | garbage   tell that once
  *   rows                        write nonsense into every row
@@ -50,7 +51,7 @@ struct fake {
 	struct rail_fact rails[RAIL_MAX];
 	uint32_t n_rails;
 	enum answer answer;
-	bool deaf, keep, rows;
+	bool deaf, keep, rows, uncounted;
 	char once[FACT_TEXT], trouble[FACT_TEXT];
 	struct fake_session *sessions; /* by row */
 	uint32_t n_rows;
@@ -163,6 +164,8 @@ static void run_line(struct fake *f, char *line, uint32_t *n_rails)
 		f->deaf = true;
 	else if (strcmp(line, "keep") == 0)
 		f->keep = true;
+	else if (strcmp(line, "uncounted") == 0)
+		f->uncounted = true;
 	else if (strcmp(line, "rows") == 0)
 		f->rows = true;
 	else if (strncmp(line, "trouble ", 8) == 0)
@@ -179,7 +182,7 @@ static void run_script(struct fake *f)
 
 	snprintf(path, sizeof(path), "%s/%s", f->dir, f->device);
 	f->answer = ANSWER_ALL;
-	f->deaf = f->keep = f->rows = false;
+	f->deaf = f->keep = f->rows = f->uncounted = false;
 	script = fopen(path, "r");
 	while (script && fgets(line, sizeof(line), script)) {
 		line[strcspn(line, "\n")] = '\0';
@@ -424,7 +427,8 @@ static void turn(struct fake *f)
 	table_beat(f->table, WORKER_CONTROL, now, clock_wall_ns());
 	if (f->device[0] == '\0')
 		return;
-	count(f, now);
+	if (!f->uncounted)
+		count(f, now);
 	for (uint32_t row = 0; row < f->n_rows; row++) {
 		if (f->sessions[row].wish.id == 0)
 			continue;

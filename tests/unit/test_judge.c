@@ -223,6 +223,59 @@ static void test_vanished_device_is_a_rail_that_is_gone(void **state)
 	world_free(&w);
 }
 
+static void test_removed_device_is_the_nic_and_not_the_monitor(void **state)
+{
+	struct world w;
+
+	(void)state;
+	three_hosts(&w);
+	w.devices[0].worker_state = WORKER_EXITED;
+	w.devices[0].gone = true;
+	w.rails[0].present = w.rails[0].up = false;
+	look(&w);
+	assert_int_equal(w.s->n_findings, 1);
+	assert_finding(&w, "device:rxe0", CAUSE_LOCAL_NIC, true, "rxe0 is gone from this host");
+	assert_host(&w, VERDICT_FAILING, CAUSE_LOCAL_NIC, "gone");
+	assert_int_equal(w.s->devices[0].verdict, VERDICT_FAILING);
+	assert_int_equal(w.s->sessions[0].verdict, VERDICT_UNKNOWN);
+	assert_int_equal(w.s->sessions[0].cause, CAUSE_LOCAL_NIC);
+	world_free(&w);
+}
+
+static void test_hanging_counters_are_told_and_blame_no_peer(void **state)
+{
+	struct world w;
+
+	(void)state;
+	three_hosts(&w);
+	w.devices[0].counters_stuck_since_wall_ns = T0;
+	for (size_t i = 0; i < w.n_sessions; i++) {
+		answer(&w, i, OP_SEND);
+		answer(&w, i, OP_READ);
+	}
+	look(&w);
+	assert_int_equal(w.s->n_findings, 1);
+	assert_finding(&w, "counters:rxe0", CAUSE_LOCAL_NIC, false, "cannot be read");
+	assert_int_equal(finding(&w, "counters:rxe0")->since_wall_ns, T0);
+	assert_host(&w, VERDICT_OK, CAUSE_NONE, "");
+	world_free(&w);
+}
+
+static void test_device_that_is_only_counted_is_not_said_to_lack_an_address(void **state)
+{
+	struct world w;
+
+	(void)state;
+	three_hosts(&w);
+	w.n_rails = w.n_sessions = 0;
+	w.counters_only = true;
+	look(&w);
+	assert_int_equal(w.s->devices[0].verdict, VERDICT_UNKNOWN);
+	assert_says(w.s->devices[0].reason, "only its counters are read");
+	assert_host(&w, VERDICT_UNKNOWN, CAUSE_NONE, "only counters are read");
+	world_free(&w);
+}
+
 static void test_device_that_cannot_be_probed_says_why(void **state)
 {
 	struct world w;
@@ -432,6 +485,9 @@ int main(void)
 		cmocka_unit_test(test_host_whose_only_worker_is_away_is_unknown),
 		cmocka_unit_test(test_starting_worker_is_no_finding),
 		cmocka_unit_test(test_vanished_device_is_a_rail_that_is_gone),
+		cmocka_unit_test(test_removed_device_is_the_nic_and_not_the_monitor),
+		cmocka_unit_test(test_hanging_counters_are_told_and_blame_no_peer),
+		cmocka_unit_test(test_device_that_is_only_counted_is_not_said_to_lack_an_address),
 		cmocka_unit_test(test_device_that_cannot_be_probed_says_why),
 		cmocka_unit_test(test_rail_down_for_the_devices_trouble_is_one_finding),
 		cmocka_unit_test(test_missing_rails_are_counted),
