@@ -48,6 +48,10 @@ static enum cli_exit run(const struct cli_options *o)
 		command_complain(message);
 		return CLI_USAGE;
 	}
+	if (o->surplus) {
+		snprintf(message, sizeof(message), "too many arguments: '%.64s'", o->surplus);
+		return usage(message);
+	}
 	if (curl_global_init(CURL_GLOBAL_DEFAULT)) {
 		command_complain("libcurl does not start");
 		return CLI_UNREACHABLE;

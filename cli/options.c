@@ -87,10 +87,8 @@ bool cli_options_parse(struct cli_options *o, int argc, char **argv, char *err, 
 			return false;
 	if (optind < argc)
 		o->command = argv[optind++];
-	if (optind < argc) {
-		snprintf(err, errlen, "too many arguments: '%s'", argv[optind]);
-		return false;
-	}
+	if (optind < argc)
+		o->surplus = argv[optind];
 	if (!o->command || !strcmp(o->command, "events") || (!o->since && !o->follow))
 		return true;
 	snprintf(err, errlen, "--since and --follow belong to 'events'");

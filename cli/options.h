@@ -10,6 +10,7 @@
 
 struct cli_options {
 	const char *command;   /* NULL: none was given */
+	const char *surplus;   /* a word after it, which no command takes yet; NULL: none */
 	char url[CLI_URL_MAX]; /* without a slash at its end */
 	bool json, help, version;
 	bool follow;	/* events */

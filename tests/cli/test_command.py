@@ -130,6 +130,10 @@ class CommandTest(unittest.TestCase):
             done = self.run_command(command)
             self.assertEqual(done.returncode, 64)
             self.assertIn(f"'{command}' is not built yet", done.stderr)
+        for command in ("release", "acquire"):
+            done = self.run_command(command, "rxe0")
+            self.assertEqual(done.returncode, 64)
+            self.assertIn(f"'{command}' is not built yet", done.stderr)
         self.assertEqual(self.server.asked, [])
 
     def test_help_and_version_need_no_daemon(self):
