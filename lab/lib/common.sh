@@ -11,6 +11,8 @@ python=/usr/bin/python3
 PATH=$PATH:/usr/sbin:/sbin
 default_port_base=10480
 }
+# The daemons of the guests are asked here, and never by way of a proxy.
+export no_proxy="${no_proxy:+$no_proxy,}127.0.0.1,localhost"
 
 # Who speaks: a script that sources this may say so first.
 me=${me:-lab}
