@@ -156,6 +156,7 @@ def test_other_classes_start_fresh_workers():
 
 def test_keys_that_need_a_restart_are_named():
     with Daemon() as d:
+        d.wait_up()  # its own address, and with it its name, comes with the first rail
         d.configure(PROBE + TWO_PEERS + "[limits]\nqps_per_device = 64\n[daemon]\nname = other\n")
         reload(d)
         line = [l for l in d.log().splitlines() if "only after a restart" in l][0]
