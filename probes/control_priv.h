@@ -91,6 +91,7 @@ struct session {
 	struct control_timer timer; /* retry */
 	struct session *queue_next;
 	bool queued, connecting; /* waits for its turn; counted in control.connecting */
+	bool doubtful;		 /* and in control.doubtful */
 	bool stale_retried, removing, gone_from_rail;
 	unsigned attempt; /* for the back-off */
 };
@@ -128,6 +129,7 @@ struct control {
 	uint32_t n_active, n_passive;	     /* QPs */
 	struct session *queue, **queue_tail; /* those that wait to connect */
 	uint32_t connecting;
+	uint32_t doubtful; /* of those, to peers that did not answer the last time */
 	struct in6_addr *accept;
 	uint32_t n_accept;
 	uint64_t rescan_ns, open_retry_ns, stop_ns, limit_rearm_ns; /* TIMER_NEVER: not due */

@@ -85,7 +85,9 @@ static void end_turn(struct control *c, struct session *s)
 {
 	if (s->connecting)
 		c->connecting--;
-	s->connecting = false;
+	if (s->doubtful)
+		c->doubtful--;
+	s->connecting = s->doubtful = false;
 }
 
 void session_remove(struct control *c, const struct wish_session *w)
@@ -182,6 +184,8 @@ static void start(struct control *c, struct session *s)
 
 	s->connecting = true;
 	c->connecting++;
+	s->doubtful = s->attempt > 0;
+	c->doubtful += s->doubtful;
 	s->pub.attempts_in_row++;
 	r->totals.attempts++;
 	table_put_rail_totals(c->p.table, s->wish.rail, &r->totals);
@@ -193,6 +197,15 @@ static void start(struct control *c, struct session *s)
 				       -err, strerror(-err));
 }
 
+/* Peers that do not answer take seconds each: they may not have all turns, or hundreds of them
+ * would keep one that has just come waiting. */
+static bool has_turn(const struct control *c, const struct session *s)
+{
+	uint32_t share = c->cfg.connects > 1 ? c->cfg.connects / 2 : 1;
+
+	return s->attempt == 0 || c->doubtful < share;
+}
+
 void session_start_queued(struct control *c)
 {
 	struct session **at = &c->queue;
@@ -200,7 +213,8 @@ void session_start_queued(struct control *c)
 	while (*at && c->connecting < c->cfg.connects && !c->stopping) {
 		struct session *s = *at;
 
-		if (s->conn || !c->rails[s->wish.rail].fact.up || !endpoint_verbs(c->endpoint)) {
+		if (s->conn || !c->rails[s->wish.rail].fact.up || !endpoint_verbs(c->endpoint) ||
+		    !has_turn(c, s)) {
 			at = &s->queue_next;
 			continue;
 		}

@@ -285,6 +285,30 @@ static void test_a_peer_that_does_not_answer_costs_eight_seconds(void **state)
 	assert_settled();
 }
 
+static void test_peers_that_do_not_answer_leave_a_turn_for_one_that_has_come(void **state)
+{
+	struct host *a = host_new("host1", "10.0.0.1");
+
+	(void)state;
+	a->cfg.connects = 2;
+	host_start(a);
+	host_up("host2", "10.0.0.2");
+	host_up("host3", "10.0.0.3");
+	world_run(10 * NSEC_PER_MSEC);
+	fabric_set_knobs(host2()->dev, &(struct fake_knobs){.deaf_cm = true});
+	for (uint32_t row = 1; row < WORLD_ROWS; row++)
+		host_session(a, row, "host2", "10.0.0.2");
+	world_run(60 * NSEC_PER_SEC); /* all have had a turn */
+	for (uint32_t row = 1; row < WORLD_ROWS; row++)
+		assert_true(host_conn(a, row).attempts_in_row > 0);
+	host_session(a, 0, "host3", "10.0.0.3");
+	assert_true(world_until_state(a, 0, SESSION_UP, NSEC_PER_SEC));
+	/* Nor do they starve. */
+	fabric_set_knobs(host2()->dev, &(struct fake_knobs){0});
+	for (uint32_t row = 1; row < WORLD_ROWS; row++)
+		assert_true(host_entered(a, row, SESSION_RESOLVING) > 0);
+}
+
 static void test_a_peer_that_never_says_hello_costs_eight_seconds(void **state)
 {
 	struct fake_device *b;
@@ -498,6 +522,7 @@ int main(void)
 		TEST(test_a_device_with_less_inline_room_is_asked_again_without),
 		TEST(test_a_qp_that_cannot_be_made_is_told_until_it_can),
 		TEST(test_a_peer_that_does_not_answer_costs_eight_seconds),
+		TEST(test_peers_that_do_not_answer_leave_a_turn_for_one_that_has_come),
 		TEST(test_a_peer_that_never_says_hello_costs_eight_seconds),
 		TEST(test_a_hello_that_overtakes_the_word_of_its_connection_is_heard),
 		TEST(test_a_frozen_peer_wakes_to_dead_requests_and_leaks_nothing),
