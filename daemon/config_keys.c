@@ -421,7 +421,8 @@ static const struct conf_key keys[] = {
 	 .effect = CONF_REBUILDS_SESSIONS,
 	 .parse = config_parse_class_sl,
 	 .print = config_print_class_sl,
-	 .help = "InfiniBand service level instead of tos"},
+	 .help = "InfiniBand service level instead of tos (not built yet: the subnet manager's "
+		 "is used, with a warning)"},
 	PROBE_KEYS("send", OP_SEND, "1s", "64", WIRE_MIN_PROBE, SEND_SIZE_MAX,
 		   "bytes of a send and of its echo", NULL, ""),
 	PROBE_KEYS("read", OP_READ, "1s", "64", READ_SIZE_MIN, WIRE_PATTERN_LEN, "bytes of a read",

@@ -135,15 +135,16 @@ static void test_a_lab_file_is_read(void **state)
 {
 	struct fixture *f = *state;
 
-	loads(f, "[daemon]\nname = host1\n[http]\nlisten = 127.0.0.1:1\nlisten = [::1]:1\n"
-		 "allow_reload = yes\n[metrics]\nper_peer = none\nmax_series = 1000\n"
-		 "[rail r0]\ndevice = rxe0\n[rail dev/2]\nnetdev = eth1\nsubnet = 10.99.1.0/24\n"
-		 "[rails]\nexpected = 2\nallow_rocev1 = yes\n[class low]\ntos = 104\n[class hi]\n"
-		 "sl = 3\n[probe]\nsend_interval = 200ms\nread_interval = off\nsend_deadline = 1s\n"
-		 "send_size = 4k\nack_timeout = 19\nretry_count = 1\n[limits]\nconnects = 4\n"
-		 "[counters]\ninterval = 100ms\nexclude = mlx5_bond* , rxe9\nexclude=siw?\n"
-		 "[peers]\npeer = host1/r0 10.99.0.1\npeer\t=\thost2/r0\t10.99.0.2\n"
-		 "peer = 10.99.0.3\naccept = any\n");
+	loads(f,
+	      "[daemon]\nname = host1\n[http]\nlisten = 127.0.0.1:1\nlisten = [::1]:1\n"
+	      "allow_reload = yes\n[metrics]\nper_peer = none\nmax_series = 1000\n"
+	      "[rail r0]\ndevice = rxe0\n[rail dev/2]\nnetdev = eth1\nsubnet = 10.99.1.0/24\n"
+	      "[rails]\nexpected = 2\nallow_rocev1 = yes\n[class low]\ntos = 104\n[class hi]\n"
+	      "tos = 12\n[probe]\nsend_interval = 200ms\nread_interval = off\nsend_deadline = 1s\n"
+	      "send_size = 4k\nack_timeout = 19\nretry_count = 1\n[limits]\nconnects = 4\n"
+	      "[counters]\ninterval = 100ms\nexclude = mlx5_bond* , rxe9\nexclude=siw?\n"
+	      "[peers]\npeer = host1/r0 10.99.0.1\npeer\t=\thost2/r0\t10.99.0.2\n"
+	      "peer = 10.99.0.3\naccept = any\n");
 	assert_string_equal(f->c.name, "host1");
 	assert_int_equal(f->c.n_listen, 2);
 	assert_false(f->c.listen_default);
@@ -156,7 +157,7 @@ static void test_a_lab_file_is_read(void **state)
 	assert_int_equal(f->c.n_classes, 2);
 	assert_false(f->c.classes_default);
 	assert_int_equal(f->c.classes[0].tos, 104);
-	assert_int_equal(f->c.classes[1].sl, 3);
+	assert_int_equal(f->c.classes[1].tos, 12);
 	assert_int_equal(f->c.op[OP_SEND].interval_ns, 200 * NSEC_PER_MSEC);
 	assert_int_equal(f->c.op[OP_READ].interval_ns, 0);
 	assert_string_equal(f->c.exclude, "mlx5_bond* rxe9 siw?");
@@ -218,6 +219,9 @@ static void test_bad_values_are_errors_with_line(void **state)
 		   "tos: '256' is not a whole number from 0 to 255");
 	remarks_on(f, -EINVAL, "[class x]\ntos = 1\nsl = 1\n", 3,
 		   "sl: a class has tos or sl, not both");
+	remarks_on(f, 0, "[class x]\nsl = 3\n", 2,
+		   "warning: sl: setting it is not built yet: the subnet manager chooses");
+	assert_int_equal(f->c.classes[0].sl, 3);
 	remarks_on(f, -EINVAL, "[class a/b]\ntos = 1\n", 2, "tos: 'a/b' is no class name");
 	remarks_on(f, -EINVAL, "[rail r]\nnetdev = a23456789abcdef0\n", 2,
 		   "netdev: 'a23456789abcdef0' is no name that a device can have");
@@ -388,7 +392,7 @@ static void test_the_printed_configuration_loads_to_itself(void **state)
 	static const char *const texts[] = {
 		"",
 		"[daemon]\nname = h\n[http]\nlisten = [::]:10479\n[rail a]\nsubnet = fd00::/64\n"
-		"[rail b]\ndevice = d\n[class x]\ntos = 0\n[class y]\nsl = 0\n[counters]\n"
+		"[rail b]\ndevice = d\n[class x]\ntos = 0\n[class y]\ntos = 8\n[counters]\n"
 		"exclude = a b c\n[peers]\npeer = fe80::1%lo/r\npeer = h2 fd00::2\naccept = any\n",
 	};
 	struct strbuf once = {0}, twice = {0};
