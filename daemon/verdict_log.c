@@ -22,17 +22,21 @@ static enum log_level level_of(enum verdict v)
 	return LOG_LEVEL_INFO;
 }
 
-static void format_error(const struct session_error *e, char *buf, size_t len)
+/* With its age: the last error of a session that was well for days explains nothing. */
+static void format_error(const struct session_error *e, uint64_t now_wall_ns, char *buf, size_t len)
 {
+	uint64_t age_ns = now_wall_ns > e->wall_ns ? now_wall_ns - e->wall_ns : 0;
+	double age = (double)age_ns / (double)NSEC_PER_SEC;
+
 	if (e->wall_ns == 0)
 		snprintf(buf, len, "none");
 	else if (e->connect_failure >= 0 && e->connect_failure < CONNECT_COUNT)
-		snprintf(buf, len, "connect %s (%s, %d)",
+		snprintf(buf, len, "%.1f s ago: connect %s (%s, %d)", age,
 			 connect_failure_name((enum connect_failure)e->connect_failure), e->text,
 			 e->code);
 	else
-		snprintf(buf, len, "%s %s (status %d, vendor error 0x%x)", op_name((enum op)e->op),
-			 e->text, e->code, e->vendor_err);
+		snprintf(buf, len, "%.1f s ago: %s %s (status %d, vendor error 0x%x)", age,
+			 op_name((enum op)e->op), e->text, e->code, e->vendor_err);
 }
 
 /* The connection is the last one that was up: a session that fails has often lost it. */
@@ -44,7 +48,7 @@ void verdict_log_change(struct journal *j, const struct snap_session *now,
 
 	inet_ntop(AF_INET6, c->local_gid, local, sizeof(local));
 	inet_ntop(AF_INET6, c->remote_gid, remote, sizeof(remote));
-	format_error(&session->error, error, sizeof(error));
+	format_error(&session->error, clock_wall_ns(), error, sizeof(error));
 	log_msg(level_of(now->verdict),
 		"verdict %s -> %s cause=%s peer=%s peer_rail=%s class=%s address=%s rail=%s "
 		"device=%s local_gid=%s remote_gid=%s qpn=0x%06x remote_qpn=0x%06x "

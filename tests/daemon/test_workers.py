@@ -1,6 +1,7 @@
 """Workers that die, freeze, lie and leave: reported, restarted, and every due probe booked once."""
 
 import os
+import re
 import signal
 import time
 
@@ -212,6 +213,7 @@ def test_change_of_verdict_is_a_line_with_all_that_names_the_connection(answer, 
                      "qpn=0x", "remote_qpn=0x0001", "udp_source_port=49", "last_error=[",
                      "reason=["):
             assert part in line, line
+        assert re.search(r"last_error=\[(none\]|\d+\.\d s ago: )", line), line
         assert {e["peer"] for e in d.events("verdict")} == {"host2", "host3"}
         d.script("rxe0", "answer all")
         wait_for(lambda: {r["verdict"] for r in d.peers()} == {"ok"}, what="ok")
