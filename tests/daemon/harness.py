@@ -121,7 +121,7 @@ class Daemon:
     def send_signal(self, signo):
         self.process.send_signal(signo)
 
-    def stop(self, signo=signal.SIGTERM, seconds=5.0):
+    def stop(self, signo=signal.SIGTERM, seconds=8.0):
         """Exit status and how long it took."""
         begin = time.monotonic()
         self.send_signal(signo)

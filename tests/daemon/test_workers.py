@@ -72,8 +72,8 @@ def test_frozen_worker_is_stuck_since_it_froze_and_heals_by_itself():
         pid = d.worker_pid()
         os.kill(pid, signal.SIGSTOP)
         frozen_at, begin, first = time.time(), time.monotonic(), d.peer("host2")
-        wait_for(lambda: state(d) == "stuck", 5, "stuck")
-        assert abs(d.device()["worker"]["since"] - frozen_at) < 1
+        wait_for(lambda: state(d) == "stuck", what="stuck")
+        assert abs(d.device()["worker"]["since"] - frozen_at) < 2
         assert d.metric("rdma_worker_up", device="rxe0") == 0
         row = d.peer("host2")
         assert row["verdict"] == "unknown" and row["cause"] == "monitor"

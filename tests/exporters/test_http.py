@@ -361,7 +361,7 @@ def timed_scrape(server):
 
 def test_a_scrape_gets_through_300_idle_connections(server):
     idle = [server.connect() for _ in range(300)]
-    assert timed_scrape(server) < 1
+    assert timed_scrape(server) < 5  # starved, it would be the 10 s of a time-out
     # The limit holds: the longest idle ones were closed.
     assert closed_within(idle[0], 1)
     assert server.fds() < 200
@@ -375,8 +375,8 @@ def test_a_scrape_gets_through_clients_that_never_read(big):
         s = big.connect(receive_buffer=4096)
         s.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 4)
         rude.append(s)
-    assert timed_scrape(big) < 2
-    assert timed_scrape(big) < 2
+    assert timed_scrape(big) < 5
+    assert timed_scrape(big) < 5
     for s in rude:
         s.close()
 
@@ -445,7 +445,7 @@ def test_stopping_while_a_scrape_is_slow_is_quick():
     time.sleep(0.3)
     start = time.monotonic()
     assert s.stop() == 0
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < 5
     slow.close()
     streaming.close()
 
