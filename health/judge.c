@@ -36,18 +36,28 @@ void judge_free(struct judge *j)
 
 /* --- sessions --- */
 
+/* An echo that came late was acknowledged too, and proves nothing about those after it. */
+static void note_acks(struct judge_memory *m, const struct snap_session *s)
+{
+	m->ack_count_then = s->ack_count;
+	m->send_success_then_wall_ns = s->op[OP_SEND].last_success_wall_ns;
+}
+
 static void note_misses(struct judge_memory *m, const struct snap_session *s, uint64_t wall_ns)
 {
 	for (unsigned op = 0; op < OP_COUNT; op++) {
 		uint64_t *since = &m->missing_since_wall_ns[op];
+		bool began = false;
 
-		if (!s->op[op].interval_ns || !s->op[op].miss_streak)
+		if (!s->op[op].interval_ns || !s->op[op].miss_streak) {
 			*since = 0;
-		else if (!*since) {
+		} else if (!*since) {
 			*since = wall_ns;
-			if (op == OP_SEND)
-				m->ack_count_then = s->ack_count;
+			began = true;
 		}
+		if (op == OP_SEND &&
+		    (began || s->op[op].last_success_wall_ns != m->send_success_then_wall_ns))
+			note_acks(m, s);
 	}
 }
 

@@ -20,7 +20,8 @@ struct judge_memory {
 	enum cause cause;      /* of the trouble that it has, or is recovering from */
 	char reason[FACT_TEXT];
 	uint64_t missing_since_wall_ns[OP_COUNT]; /* first seen missing; 0: answers */
-	uint64_t ack_count_then;		  /* ack count when SEND began to miss */
+	/* When SEND began to miss, or a late echo came meanwhile: acks, and its last success. */
+	uint64_t ack_count_then, send_success_then_wall_ns;
 };
 
 struct judge_session {

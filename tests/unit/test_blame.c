@@ -314,6 +314,25 @@ static void test_reconnect_blames_no_operation_before_its_turn(void **state)
 	world_free(&w);
 }
 
+static void test_late_echo_before_the_silence_does_not_make_the_host_look_frozen(void **state)
+{
+	struct world w;
+
+	(void)state;
+	one_rail(&w, 2);
+	answer(&w, 0, OP_SEND);
+	look(&w);
+	miss(&w, 0, OP_SEND); /* by its deadline */
+	look(&w);
+	w.sessions[0].ack_count++; /* acknowledged and echoed after all */
+	w.sessions[0].op[OP_SEND].last_success_wall_ns = w.wall;
+	look(&w);
+	silence(&w, 0);
+	look(&w);
+	assert_session(&w, 0, VERDICT_FAILING, CAUSE_INCONCLUSIVE, "host2 is silent");
+	world_free(&w);
+}
+
 static void test_one_miss_is_not_called_silence(void **state)
 {
 	struct world w;
@@ -649,6 +668,8 @@ int main(void)
 		cmocka_unit_test(test_own_lack_of_resources_is_the_local_host),
 		cmocka_unit_test(test_error_of_a_session_that_is_up_again_is_not_held_against_it),
 		cmocka_unit_test(test_reconnect_blames_no_operation_before_its_turn),
+		cmocka_unit_test(
+			test_late_echo_before_the_silence_does_not_make_the_host_look_frozen),
 		cmocka_unit_test(test_one_miss_is_not_called_silence),
 		cmocka_unit_test(test_error_of_an_earlier_connection_is_not_told_of_one_that_is_up),
 		cmocka_unit_test(test_one_silent_peer_of_many_excludes_this_host_only),
