@@ -348,11 +348,12 @@ static void goodbye(struct control *c, struct conn *conn)
 
 	if (conn->phase != CONN_LIVE)
 		return;
-	if (s && s->pub.state == SESSION_UP)
-		session_broken(c, s, IBV_WC_SUCCESS, 0, OP_SEND, "peer said goodbye",
-			       ABORT_PEER_LEAVING);
-	else if (!s)
+	if (s && s->pub.state == SESSION_UP) {
+		s->peer_left = true;
+		session_broken(c, s, IBV_WC_SUCCESS, 0, OP_SEND, GOODBYE_TEXT, ABORT_PEER_LEAVING);
+	} else if (!s) {
 		conn_drain(c, conn, ABORT_PEER_LEAVING, false);
+	}
 }
 
 static void forgotten(struct control *c, struct conn *conn)

@@ -26,6 +26,7 @@
 #define LISTEN_BACKLOG 1024
 #define MIN_RNR_TIMER 12 /* 0.64 ms; rdma_cm leaves 0, which is 655 ms */
 #define RNR_RETRY 3	 /* finite: 7 is for ever */
+#define GOODBYE_TEXT "peer said goodbye"
 
 enum conn_phase {
 	CONN_OPENING,	 /* no QP yet */
@@ -93,6 +94,7 @@ struct session {
 	bool queued, connecting; /* waits for its turn; counted in control.connecting */
 	bool doubtful;		 /* and in control.doubtful */
 	bool stale_retried, removing, gone_from_rail;
+	bool peer_left; /* it said goodbye and has not been up since */
 	unsigned attempt; /* for the back-off */
 };
 

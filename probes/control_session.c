@@ -145,7 +145,7 @@ static void enter_actions(struct control *c, struct session *s)
 	case SESSION_UP:
 		end_turn(c, s);
 		s->attempt = 0;
-		s->stale_retried = false;
+		s->stale_retried = s->peer_left = false;
 		s->pub.attempts_in_row = 0;
 		break;
 	case SESSION_DRAINING:

@@ -201,6 +201,25 @@ static void test_a_goodbye_is_no_failure(void **state)
 	assert_int_equal(b.misses, 0);
 }
 
+static void test_a_goodbye_is_remembered_until_the_peer_is_back(void **state)
+{
+	struct pair p = world_pair();
+
+	(void)state;
+	assert_true(host_stop(p.b));
+	host_crash(p.b); /* what is left of its process ends */
+	world_run(5 * NSEC_PER_SEC);
+	assert_true(host_totals(p.a).failures[CONNECT_REJECTED] > 1);
+	assert_string_equal(host_conn(p.a, 0).error.text, "peer said goodbye");
+	host_start(p.b);
+	host_accept(p.b, (const char *const[]){"10.0.0.1"}, 1);
+	assert_up(p.a, 0);
+	host_crash(p.b);
+	world_run(5 * NSEC_PER_SEC);
+	assert_string_equal(host_conn(p.a, 0).error.text,
+			    "nothing listens on the peer's RDMA port");
+}
+
 static void test_both_say_goodbye_at_once(void **state)
 {
 	struct pair p = world_pair();
@@ -551,6 +570,7 @@ int main(void)
 		TEST(test_what_was_in_flight_is_aborted_by_the_reason_of_the_removal),
 		TEST(test_both_sides_drain_when_one_disconnects),
 		TEST(test_a_goodbye_is_no_failure),
+		TEST(test_a_goodbye_is_remembered_until_the_peer_is_back),
 		TEST(test_both_say_goodbye_at_once),
 		TEST(test_removal_while_resolving),
 		TEST(test_removal_while_connecting),
