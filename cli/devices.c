@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/list.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/value.h"
@@ -82,54 +82,21 @@ static void put_rows(struct text_table *t, const json_t *device, double now)
 	}
 }
 
-static void print_reasons(const json_t *devices)
+static void name_device(const json_t *device, struct strbuf *out)
 {
-	bool first = true;
-	json_t *device;
-	size_t i;
-
-	json_array_foreach(devices, i, device)
-	{
-		const char *reason = value_text(device, "reason", "");
-		struct strbuf line = {0};
-
-		if (!reason[0])
-			continue;
-		if (first)
-			putchar('\n');
-		first = false;
-		strbuf_printf(&line, "%s: %s", value_text(device, "device", "?"), reason);
-		command_print_line(line.data ? line.data : "");
-		strbuf_free(&line);
-	}
+	strbuf_puts(out, value_text(device, "device", "?"));
 }
 
 enum cli_exit command_devices(const struct cli_options *o)
 {
-	struct text_table *t;
-	struct answer a;
-	enum cli_exit result;
-	json_t *devices, *device;
-	double now = 0;
-	size_t i;
+	static const struct list_view view = {
+		.path = "/api/v1/devices",
+		.member = "devices",
+		.columns = COL_COUNT,
+		.titles = titles,
+		.put = put_rows,
+		.name = name_device,
+	};
 
-	if (!command_fetch(o, "/api/v1/devices", &a))
-		return CLI_UNREACHABLE;
-	if (o->json) {
-		command_print_raw(&a);
-		return CLI_OK;
-	}
-	devices = value_array(a.json, "devices");
-	value_double(a.json, "timestamp", &now);
-	t = text_table_new(COL_COUNT, titles);
-	json_array_foreach(devices, i, device)
-	{
-		if (t)
-			put_rows(t, device, now);
-	}
-	result = command_print_table(t);
-	if (result == CLI_OK)
-		print_reasons(devices);
-	answer_free(&a);
-	return result;
+	return list_show(o, &view);
 }

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/list.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/value.h"
@@ -109,57 +109,22 @@ static void hide_dull(struct text_table *t)
 			text_table_hide(t, c);
 }
 
-static void print_reasons(const json_t *rows)
+static void name_session(const json_t *row, struct strbuf *out)
 {
-	bool first = true;
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(rows, i, row)
-	{
-		const char *reason = value_text(row, "reason", "");
-		struct strbuf line = {0};
-
-		if (!reason[0])
-			continue;
-		if (first)
-			putchar('\n');
-		first = false;
-		strbuf_printf(&line, "%s on %s: %s", value_text(row, "peer", "?"),
-			      value_text(row, "rail", "?"), reason);
-		command_print_line(line.data ? line.data : "");
-		strbuf_free(&line);
-	}
+	strbuf_printf(out, "%s on %s", value_text(row, "peer", "?"), value_text(row, "rail", "?"));
 }
 
 enum cli_exit command_peers(const struct cli_options *o)
 {
-	struct text_table *t;
-	struct answer a;
-	enum cli_exit result;
-	json_t *rows, *row;
-	double now = 0;
-	size_t i;
+	static const struct list_view view = {
+		.path = "/api/v1/peers",
+		.member = "peers",
+		.columns = COL_COUNT,
+		.titles = titles,
+		.put = put_row,
+		.tidy = hide_dull,
+		.name = name_session,
+	};
 
-	if (!command_fetch(o, "/api/v1/peers", &a))
-		return CLI_UNREACHABLE;
-	if (o->json) {
-		command_print_raw(&a);
-		return CLI_OK;
-	}
-	rows = value_array(a.json, "peers");
-	value_double(a.json, "timestamp", &now);
-	t = text_table_new(COL_COUNT, titles);
-	json_array_foreach(rows, i, row)
-	{
-		if (t)
-			put_row(t, row, now);
-	}
-	if (t)
-		hide_dull(t);
-	result = command_print_table(t);
-	if (result == CLI_OK)
-		print_reasons(rows);
-	answer_free(&a);
-	return result;
+	return list_show(o, &view);
 }

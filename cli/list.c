@@ -1,0 +1,61 @@
+#include "cli/list.h"
+
+#include <stdio.h>
+
+#include "cli/table.h"
+#include "cli/value.h"
+
+static void print_reasons(const struct list_view *v, const json_t *list)
+{
+	bool first = true;
+	json_t *member;
+	size_t i;
+
+	json_array_foreach(list, i, member)
+	{
+		const char *reason = value_text(member, "reason", "");
+		struct strbuf line = {0};
+
+		if (!reason[0])
+			continue;
+		if (first)
+			putchar('\n');
+		first = false;
+		v->name(member, &line);
+		strbuf_printf(&line, ": %s", reason);
+		command_print_line(line.data ? line.data : "");
+		strbuf_free(&line);
+	}
+}
+
+enum cli_exit list_show(const struct cli_options *o, const struct list_view *v)
+{
+	struct text_table *t;
+	struct answer a;
+	enum cli_exit result;
+	json_t *list, *member;
+	double now = 0;
+	size_t i;
+
+	if (!command_fetch(o, v->path, &a))
+		return CLI_UNREACHABLE;
+	if (o->json) {
+		command_print_raw(&a);
+		return CLI_OK;
+	}
+	list = value_array(a.json, v->member);
+	value_double(a.json, "timestamp", &now);
+	t = text_table_new(v->columns, v->titles);
+	json_array_foreach(list, i, member)
+	{
+		if (t)
+			v->put(t, member, now);
+	}
+	if (t && v->tidy)
+		v->tidy(t);
+	result = command_print_table(t);
+	if (result == CLI_OK)
+		print_reasons(v, list);
+	answer_free(&a);
+	return result;
+}
