@@ -160,8 +160,8 @@ static void rejected(struct control *c, struct conn *conn, const struct rdma_cm_
 		text = "the peer still knows our old connection";
 	} else if (ev->status == REJECT_INVALID_SERVICE) {
 		/* After a goodbye that is no news. */
-		text = conn->session->peer_left ? GOODBYE_TEXT :
-						  "nothing listens on the peer's RDMA port";
+		text = conn->session->peer_left ? GOODBYE_TEXT
+						: "nothing listens on the peer's RDMA port";
 	} else if (why == WIRE_REJECT_VERSION) {
 		failure = CONNECT_VERSION;
 	} else if (why == WIRE_REJECT_NO_RESOURCES) {

@@ -94,7 +94,7 @@ struct session {
 	bool queued, connecting; /* waits for its turn; counted in control.connecting */
 	bool doubtful;		 /* and in control.doubtful */
 	bool stale_retried, removing, gone_from_rail;
-	bool peer_left; /* it said goodbye and has not been up since */
+	bool peer_left;	  /* it said goodbye and has not been up since */
 	unsigned attempt; /* for the back-off */
 };
 
