@@ -7,6 +7,7 @@ from waiting import wait_for
 RAIL = "rdma_rail_probe_"
 INTERVAL_S = 0.2  # of each operation in the lab
 MAX_UNEVEN = 5
+MAX_BUSY = 2
 # These follow the device: re-created, it counts from 0.
 OF_DEVICES = ("rdma_sent_pkts", "rdma_rcvd_", "rdma_rdma_", "rdma_ack_", "rdma_completer_")
 
@@ -49,6 +50,17 @@ def check_schedule(before, before_metrics, rows, metrics):
             # A row is up to a look's time older or younger than the snapshot that shows it.
             grown = new["scheduled"] - old["scheduled"]
             assert abs(grown - due) <= MAX_UNEVEN, (peer, op, due, grown)
+
+
+def check_no_losses(rows, before):
+    """No session has failures that a fault of the fabric or of a peer would bring.
+
+    A host of a busy machine may be a deadline late now and then: that is no sign of one.
+    """
+    for peer, row in rows.items():
+        old = before[peer]["failures"]
+        grown = {name: count - old[name] for name, count in row["failures"].items()}
+        assert grown.pop("timeout") <= MAX_BUSY and not any(grown.values()), (peer, row["failures"])
 
 
 class Audit:

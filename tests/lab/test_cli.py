@@ -43,7 +43,9 @@ def test_json_of_the_commands_is_json(lab):
 def test_exit_codes_follow_the_verdict(lab):
     with black_hole(lab, OTHER):
         wait_for(
-            lambda: lab.json(HOST, "/api/v1/status")["verdict"] == "degraded", 20, "a peer is missed"
+            lambda: lab.json(HOST, "/api/v1/status")["verdict"] == "degraded",
+            20,
+            "a peer is missed",
         )
         status = cli(lab, "status")
         assert status.returncode == 1 and "degraded" in status.stdout

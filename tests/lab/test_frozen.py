@@ -63,7 +63,7 @@ def check_watcher_after(lab, audit, host, before):
 
 
 def check_victim_after(lab, audit, before, before_metrics, seconds, old):
-    """The gap is booked as our own, nothing was made up for in a burst, and nobody was restarted."""
+    """The gap is booked as our own, nothing came in a burst, and nobody was restarted."""
     rows, metrics = audit.wait(
         VICTIM,
         lambda rows, _: all(row["verdict"] == "ok" for row in rows.values()),

@@ -31,8 +31,10 @@ def follow(lab, host, commands, config):
             lab.exec(host, f"cat >> {CONFIG}", stdin=config)
         elif line.startswith("rdma-pingmesh status"):
             wait_reachable(lab, host)
+        elif line.startswith("apt-get "):
+            lab.exec(host, f"cd /root && {line} -y", timeout=120)
         else:
-            lab.exec(host, f"cd /root && {line} -y" if "apt-get install" in line else line, timeout=120)
+            lab.exec(host, line)
 
 
 @pytest.mark.lab(bare=True)

@@ -40,7 +40,9 @@ def test_the_service_killed_comes_back(lab, whom):
     check_new_life(lab, audit, before, old)
     for host in lab.others(VICTIM):
         check_peer(audit, host, before[host])
-    wait_for(lambda: {queue_pairs(lab, host) for host in lab.hosts} == {"4"}, 20, "no QP is left over")
+    wait_for(
+        lambda: {queue_pairs(lab, host) for host in lab.hosts} == {"4"}, 20, "no QP is left over"
+    )
     for host in lab.hosts:
         assert lab.metrics(host).value("rdma_worker_qps", device="rxe0", role="passive") == 2
 
@@ -63,9 +65,10 @@ def check_peer(audit, host, before):
     """A peer has another connection to the victim, the old one to the third host, and its books."""
     rows, metrics = audit.look(host)
     for peer, row in rows.items():
+        old = before[peer]
         if peer == VICTIM:
-            assert row["since"] > before[peer]["since"]
-            assert row["not_attempted"]["not_connected"] > before[peer]["not_attempted"]["not_connected"]
+            assert row["since"] > old["since"]
+            assert row["not_attempted"]["not_connected"] > old["not_attempted"]["not_connected"]
         else:
-            assert (row["qpn"], row["since"]) == (before[peer]["qpn"], before[peer]["since"])
+            assert (row["qpn"], row["since"]) == (old["qpn"], old["since"])
     assert metrics.value("rdma_worker_restarts_total", device="rxe0") is not None

@@ -14,7 +14,8 @@ conf=/etc/rdma-pingmesh/rdma-pingmesh.conf
 full=$(mktemp); none=$(mktemp)
 cp $conf $full
 grep -v '^peer = ' $full > $none
-is_up() { curl -s localhost:10479/metrics | grep -q '^rdma_rail_sessions{rail="rxe0",state="up"} '$1; }
+up='^rdma_rail_sessions{rail="rxe0",state="up"} '
+is_up() { curl -s localhost:10479/metrics | grep -q "$up$1"; }
 # 30 s; many of them would be a fault of their own.
 wait_up() { for _ in $(seq 150); do is_up $1 && return 0; sleep 0.2; done; return 1; }
 for i in $(seq CYCLES); do

@@ -1,4 +1,4 @@
-"""The service's confinement: its user, its capabilities, and what it says when memlock is too low."""
+"""The service's confinement: its user, its capabilities, and what it says of too little memlock."""
 
 from audit import findings, wait_reachable
 from guest import drop_in, journal_cursor, journal_since, main_pid, worker_pid
@@ -32,14 +32,7 @@ def test_too_little_memlock_is_named_with_what_to_set(lab):
     cursor = journal_cursor(lab, HOST)
     with drop_in(lab, HOST, "[Service]\nLimitMEMLOCK=64K\n"):
         wait_reachable(lab, HOST)
-        text = wait_for(
-            lambda: next(
-                (line for line in journal_since(lab, HOST, cursor).splitlines() if "MEMLOCK" in line),
-                None,
-            ),
-            20,
-            "the journal names the limit",
-        )
+        text = wait_for(lambda: complaint(lab, cursor), 20, "the journal names the limit")
         assert "RLIMIT_MEMLOCK" in text and "LimitMEMLOCK" in text, text
         assert "64 KiB" in text or "65536" in text, text
         # The part that needs no memory goes on.
@@ -48,10 +41,16 @@ def test_too_little_memlock_is_named_with_what_to_set(lab):
             20,
             "facts of the port are told",
         )
+        texts = wait_for(lambda: [f["text"] for f in findings(lab, HOST)], 20, "a finding")
+        assert any("MEMLOCK" in text for text in texts), texts
         wait_for(
-            lambda: any("MEMLOCK" in f["text"] for f in findings(lab, HOST)), 20, "a finding says so"
-        )
-        wait_for(
-            lambda: lab.json(HOST, "/api/v1/status")["verdict"] == "degraded", 20, "the host is not ok"
+            lambda: lab.json(HOST, "/api/v1/status")["verdict"] == "degraded",
+            20,
+            "the host is not ok",
         )
     lab.wait_healthy()
+
+
+def complaint(lab, cursor):
+    lines = journal_since(lab, HOST, cursor).splitlines()
+    return next((line for line in lines if "MEMLOCK" in line), None)
