@@ -2,7 +2,7 @@
 
 import time
 
-from audit import INTERVAL_S, Audit, Events, check_schedule, findings, health_status
+from audit import INTERVAL_S, Audit, Events, findings, health_status
 from books import counts_of
 from guest import frozen, main_pid, prop, worker_pid
 from waiting import wait_for
@@ -64,13 +64,13 @@ def check_watcher_after(lab, audit, host, before):
 
 def check_victim_after(lab, audit, before, before_metrics, seconds, old):
     """The gap is booked as our own, nothing came in a burst, and nobody was restarted."""
-    rows, metrics = audit.wait(
+    audit.wait(
         VICTIM,
         lambda rows, _: all(row["verdict"] == "ok" for row in rows.values()),
         30,
         f"{VICTIM} is well again",
     )
-    check_schedule(before, before_metrics, rows, metrics)
+    rows, _ = audit.wait_on_schedule(VICTIM, (before, before_metrics))
     gap = FREEZE_S / INTERVAL_S
     for peer, row in rows.items():
         for op in ("send", "read"):
