@@ -184,7 +184,7 @@ static struct device_context device_context(struct daemon *d)
 		.loop = d->loop,
 		.events = &inbox_events,
 		.arg = d,
-		.worker_path = d->worker_path,
+		.worker_path = d->worker.path,
 		.counters_only = d->options->sysfs_only,
 	};
 }
@@ -272,6 +272,7 @@ static void close_all(struct daemon *d)
 	loop_source_free(d->interrupt);
 	loop_free(d->loop);
 	config_free(&d->config);
+	worker_program_close(&d->worker);
 }
 
 static int start(struct daemon *d)
@@ -297,12 +298,18 @@ static int start(struct daemon *d)
 
 int daemon_run(const struct options *options, const char *worker_path)
 {
-	struct daemon d = {.options = options, .worker_path = worker_path};
+	struct daemon d = {.options = options};
 	char err[CONF_MAX_ERROR + 512];
 	int r;
 
-	if (reload_load(&d, &d.config, err, sizeof(err)) < 0)
+	if (worker_program_open(&d.worker, worker_path, err, sizeof(err)) < 0) {
+		log_error("%s", err);
+		return 1;
+	}
+	if (reload_load(&d, &d.config, err, sizeof(err)) < 0) {
+		worker_program_close(&d.worker);
 		return CHECK_EXIT_BAD;
+	}
 	r = start(&d);
 	if (r < 0)
 		log_error("cannot start: %s", strerror(-r));

@@ -8,6 +8,7 @@
 #include "daemon/scan.h"
 #include "daemon/sessions.h"
 #include "daemon/supervisor.h"
+#include "daemon/worker_program.h"
 #include "health/journal.h"
 
 #define TICK_NS 1000000000ULL
@@ -19,8 +20,8 @@ struct stopper;
 
 struct daemon {
 	const struct options *options;
-	const char *worker_path; /* NULL: this program; tests put a stand-in here */
-	struct config config;	 /* in force */
+	struct worker_program worker;
+	struct config config; /* in force */
 	uint64_t config_hash;
 	uint64_t unknown_keys;
 	bool last_reload_ok;
@@ -51,7 +52,8 @@ struct daemon {
 	size_t beyond;	     /* devices past the limit, as last told */
 };
 
-/* Run until a signal ends it; the exit status of the program. worker_path as above. */
+/* Run until a signal ends it; the exit status of the program. worker_path: NULL, or of the stand-in
+ * that a test puts in the worker's place. */
 int daemon_run(const struct options *options, const char *worker_path);
 
 struct sessions_context daemon_sessions_context(const struct daemon *d);

@@ -29,7 +29,7 @@ struct device_context {
 	struct loop *loop;
 	const struct device_events *events;
 	void *arg;
-	const char *worker_path; /* NULL: this program */
+	const char *worker_path;
 	struct table_layout layout;
 	uint64_t counters_interval_ns;
 	bool counters_only;

@@ -1,28 +1,9 @@
-/* rdma-pingmeshd: the daemon, and in another process of the same program, its worker. */
+/* rdma-pingmeshd: the daemon. Its workers are rdma-pingmesh-worker. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "daemon/check.h"
 #include "daemon/daemon.h"
 #include "daemon/options.h"
-#include "probes/worker.h"
-
-/* rdma-pingmeshd --worker SOCKET_FD TABLE_FD [DEVICE]; the last is for readers of process lists. */
-static int run_worker(int argc, char **argv)
-{
-	char *end[2];
-	long fds[2];
-
-	if (argc != 4 && argc != 5)
-		return WORKER_EXIT_SETUP;
-	for (int i = 0; i < 2; i++) {
-		fds[i] = strtol(argv[2 + i], &end[i], 10);
-		if (end[i] == argv[2 + i] || *end[i] != '\0' || fds[i] < 0 || fds[i] > 1 << 20)
-			return WORKER_EXIT_SETUP;
-	}
-	return worker_main((int)fds[0], (int)fds[1]);
-}
 
 static int run(const struct options *options)
 {
@@ -48,8 +29,6 @@ int main(int argc, char **argv)
 	struct options options;
 	char err[256];
 
-	if (argc > 1 && strcmp(argv[1], "--worker") == 0)
-		return run_worker(argc, argv);
 	if (options_parse(&options, argc, argv, err, sizeof(err)) < 0) {
 		fprintf(stderr, "rdma-pingmeshd: %s\n", err);
 		return OPTIONS_USAGE;

@@ -14,7 +14,6 @@
 
 #define CHILD_SOCKET_FD 3
 #define CHILD_TABLE_FD 4
-#define FIRST_SAFE_FD 10	/* above the two, so that dup2 in the child overwrites neither */
 #define FACTS_PER_ROUND 256	/* then HTTP and timers have their turn */
 #define SOCKET_BUFFER (1 << 20) /* a storm of connects of a full device */
 
@@ -33,7 +32,7 @@ struct worker_proc {
 /* A descriptor that is out of the way of the child's two. Takes fd over. */
 static int lift_fd(int fd)
 {
-	int lifted = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_SAFE_FD);
+	int lifted = fcntl(fd, F_DUPFD_CLOEXEC, WORKER_FIRST_SAFE_FD);
 	int saved = errno;
 
 	close(fd);
@@ -94,8 +93,7 @@ static int spawn(const struct worker_start *how, int socket_fd, int table_fd, pi
 	posix_spawn_file_actions_adddup2(&actions, table_fd, CHILD_TABLE_FD);
 	r = set_signals(&attr);
 	if (r == 0)
-		r = posix_spawn(ret_pid, how->path ? how->path : "/proc/self/exe", &actions, &attr,
-				argv, env);
+		r = posix_spawn(ret_pid, how->path, &actions, &attr, argv, env);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attr);
 	free(env);

@@ -6,6 +6,8 @@
 #include "probes/table.h"
 #include "probes/wish.h"
 
+#define WORKER_FIRST_SAFE_FD 10 /* a child's dup2() overwrites no descriptor from here on */
+
 struct worker_proc;
 
 struct worker_events {
@@ -15,7 +17,7 @@ struct worker_events {
 };
 
 struct worker_start {
-	const char *path;   /* of the program; NULL: this very program */
+	const char *path;   /* of the program */
 	const char *device; /* for those who read a process list */
 	struct table_layout layout;
 };

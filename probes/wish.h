@@ -1,5 +1,5 @@
 /* Messages between main and a worker over a SOCK_SEQPACKET pair, one struct a packet. Wishes go
- * down, facts come up. Both ends are the same binary, so plain structs do; the first word tells
+ * down, facts come up. Both ends are of one build, so plain structs do; the first word tells
  * the type and every packet's length must match it (wish_check, fact_check). */
 #pragma once
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
 /* The worker: one process per RDMA device, three threads (rail, control, counter).
- * main starts it as `rdma-pingmeshd --worker SOCKET_FD TABLE_FD`. */
+ * main starts it as `rdma-pingmeshd --worker SOCKET_FD TABLE_FD` (daemon/worker_main.c). */
 #pragma once
 
 /* Runs until told to stop or until the device is gone; the exit code for main:
