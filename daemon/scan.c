@@ -26,6 +26,12 @@ static int name_cmp(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
+/* Our own want says nothing about devices: whoever is there must not be taken for gone. */
+static bool is_shortage(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
 void scan_directory(const char *sysfs_root, struct scan_result *ret)
 {
 	char path[SCAN_PATH_MAX + 32];
@@ -59,6 +65,8 @@ void scan_now(struct scan *s)
 
 	loop_timer_arm(s->timer, clock_now_ns() + SCAN_INTERVAL_NS);
 	scan_directory(s->root, &result);
+	if (is_shortage(result.error))
+		return;
 	if (s->uevents)
 		uevents_refresh(s->uevents);
 	s->events->found(s->arg, &result);

@@ -1,6 +1,7 @@
 """Devices that come, go, and wear out their workers."""
 
 import os
+import resource
 import signal
 import time
 
@@ -30,6 +31,20 @@ def test_exit_for_a_lost_device_waits_until_it_is_back():
         wait_for(lambda: state(d) == "up", what="up")
         d.wait_up()
         assert d.metric("rdma_rail_up", rail="rxe0") == 1
+
+
+def test_want_of_descriptors_is_no_sign_that_devices_left():
+    with Daemon() as d:
+        d.wait_up()
+        own = d.process.pid
+        _, most = resource.prlimit(own, resource.RLIMIT_NOFILE)
+        resource.prlimit(own, resource.RLIMIT_NOFILE, (3, most))
+        # Longer than the time between two looks.
+        time.sleep(6)
+        resource.prlimit(own, resource.RLIMIT_NOFILE, (most, most))
+        wait_for(d.ready, what="it serves again")
+        assert state(d) == "up" and d.log().count("worker started") == 1, d.log()
+        d.wait_up()
 
 
 def test_device_that_leaves_sends_its_worker_off():
