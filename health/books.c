@@ -110,10 +110,18 @@ static bool session_believable(const struct books *b, const struct session_books
 
 /* --- one operation --- */
 
+static uint64_t later_stamp(uint64_t before, uint64_t after)
+{
+	return after ? after : before;
+}
+
 /* base += more, with the streaks of one sequence: more came after base. */
 static void books_join(struct op_books *base, const struct op_books *more, bool joined_miss)
 {
 	uint64_t miss_streak = more->miss_streak, ok_streak = more->ok_streak;
+	/* The clock may have been set back between the two: the later word counts, not the larger. */
+	uint64_t attempt = later_stamp(base->last_attempt_wall_ns, more->last_attempt_wall_ns);
+	uint64_t success = later_stamp(base->last_success_wall_ns, more->last_success_wall_ns);
 
 	if (!more->misses)
 		ok_streak += base->ok_streak;
@@ -122,6 +130,8 @@ static void books_join(struct op_books *base, const struct op_books *more, bool 
 	else if (!more->ok)
 		miss_streak += base->miss_streak;
 	op_books_add(base, more);
+	base->last_attempt_wall_ns = attempt;
+	base->last_success_wall_ns = success;
 	base->double_misses += joined_miss;
 	base->miss_streak = miss_streak;
 	base->ok_streak = ok_streak;

@@ -528,6 +528,31 @@ static void test_ack_sums_survive_workers(void **state)
 	assert_int_equal(count, 4);
 }
 
+static void set_stamps(struct scene *s, uint64_t attempt_ns, uint64_t success_ns)
+{
+	s->rail.shown.op[OP_READ].last_attempt_wall_ns = attempt_ns;
+	s->rail.shown.op[OP_READ].last_success_wall_ns = success_ns;
+	look(s);
+}
+
+static void test_stamps_of_a_clock_that_was_set_back_give_way_to_later_ones(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_init(&s);
+	set_stamps(&s, 7200 * SEC, 7100 * SEC);
+	books_fold(&s.books);
+	rail_add(&s.rail, s.now);
+	rail_start(&s.rail, s.now);
+	/* The successor has not got anywhere: what is known stays. */
+	set_stamps(&s, 3600 * SEC, 0);
+	assert_int_equal(s.total[OP_READ].last_attempt_wall_ns, 3600 * SEC);
+	assert_int_equal(s.total[OP_READ].last_success_wall_ns, 7100 * SEC);
+	set_stamps(&s, 3601 * SEC, 3601 * SEC);
+	assert_int_equal(s.total[OP_READ].last_success_wall_ns, 3601 * SEC);
+}
+
 /* --- any sequence --- */
 
 enum life { LIFE_DEAD, LIFE_ADDED, LIFE_RUNS, LIFE_FROZEN };
@@ -656,6 +681,7 @@ int main(void)
 		cmocka_unit_test(test_lying_row_is_refused_and_changes_nothing),
 		cmocka_unit_test(test_session_that_never_ran_books_nothing),
 		cmocka_unit_test(test_ack_sums_survive_workers),
+		cmocka_unit_test(test_stamps_of_a_clock_that_was_set_back_give_way_to_later_ones),
 		cmocka_unit_test(test_any_sequence_keeps_the_books_exact),
 	};
 
