@@ -119,7 +119,8 @@ static uint64_t later_stamp(uint64_t before, uint64_t after)
 static void books_join(struct op_books *base, const struct op_books *more, bool joined_miss)
 {
 	uint64_t miss_streak = more->miss_streak, ok_streak = more->ok_streak;
-	/* The clock may have been set back between the two: the later word counts, not the larger. */
+	/* The clock may have been set back between the two: the later word counts, not the larger.
+	 */
 	uint64_t attempt = later_stamp(base->last_attempt_wall_ns, more->last_attempt_wall_ns);
 	uint64_t success = later_stamp(base->last_success_wall_ns, more->last_success_wall_ns);
 
