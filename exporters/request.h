@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #define HTTP_PARAMS_MAX 16
+#define HTTP_HEADER_MAX 16384 /* bytes of a header, request line included */
 
 enum http_method { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_OTHER };
 
@@ -19,7 +20,8 @@ struct http_request {
 	const char *path; /* decoded, without the query */
 	struct http_param param[HTTP_PARAMS_MAX];
 	size_t n_params;
-	bool params_bad; /* too many, or with a NUL inside */
+	bool params_bad;    /* too many, or with a NUL inside */
+	size_t header_size; /* bytes of the whole header, request line included */
 	const char *accept, *accept_encoding;
 	const char *host, *origin;
 };

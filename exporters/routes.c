@@ -365,7 +365,10 @@ void routes_answer(const struct routes *r, const struct http_request *req, struc
 	const struct route *route = find_route(req->path);
 
 	*reply = (struct http_reply){0};
-	if (file)
+	if (req->header_size > HTTP_HEADER_MAX)
+		reply_error(reply, 431, "header_too_large",
+			    "the request line and its header are longer than 16384 bytes");
+	else if (file)
 		answer_page(file, req, reply);
 	else if (route)
 		answer_route(r, route, req, reply);

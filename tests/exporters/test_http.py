@@ -297,7 +297,7 @@ def test_pipelined_requests_are_answered_in_order(server):
 
 
 @pytest.mark.parametrize("garbage", [
-    b"\x00\x01\x02\xff" * 100 + b"\r\n\r\n",
+    b"\x00\x01\x02\xff\r\n\r\n",
     b"GET\r\n\r\n",
     b"GET / HTTP/9.9\r\n\r\n",
     b"GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n\x16\x03\x01\x02\x00garbage\r\n\r\n",
@@ -312,6 +312,26 @@ def test_garbage_hurts_nobody(server, garbage):
         s.shutdown(socket.SHUT_WR)
         assert closed_within(s, 15)
     assert server.get("/-/healthy").status == 200
+
+
+def test_long_headers_are_refused_as_json(server):
+    for got in (server.get("/metrics", X_Big="a" * 17000),
+                server.get("/api/v1/peers?" + "a=" + "b" * 17000),
+                server.get("/" + "%2e" * 6000)):
+        assert (got.status, got.code) == (431, "header_too_large")
+    assert server.get("/metrics?" + "&".join(f"match[]=x{i}" for i in range(300))).status == 200
+
+
+@pytest.mark.parametrize("path", [
+    "/../etc/passwd", "/..", "//", "/.", "/%2e%2e/%2e%2e/etc/shadow", "/api/v1/../v1/status",
+    "/metrics/", "/metrics%00", "/metrics%00.html", "/%", "/%zz", "/%2", "/metrics%20", "/METRICS",
+    "/page.js/../page.css", "/api/v1/status%0d%0aX-Evil:%201", "/%ff%fe", "/-/healthy;x=1",
+    "/api%2fv1%2fpeers/%2e%2e", "/" + "a/" * 500,
+])
+def test_paths_that_are_none_are_not_found(server, path):
+    got = server.get(path)
+    assert (got.status, got.code) == (404, "not_found")
+    assert "x-evil" not in got.headers
 
 
 def test_headers_too_big_are_refused(server):
@@ -340,7 +360,7 @@ def test_an_endless_body_is_cut_off(server):
 
 def test_clients_that_reset_leave_nothing_behind(server):
     before = server.fds()
-    for _ in range(1500):
+    for _ in range(10000):
         s = server.connect()
         s.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
         s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
