@@ -48,6 +48,7 @@ struct daemon {
 	bool scanned, serving;
 	bool no_device_told; /* the one line that says why nothing is probed */
 	bool rails_complete; /* every device has told its rails, or will not soon */
+	bool rails_known;    /* that was so at least once */
 	size_t unmatched;    /* targets that no rail reaches, as last told */
 	size_t beyond;	     /* devices past the limit, as last told */
 };

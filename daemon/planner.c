@@ -200,6 +200,7 @@ void planner_run(struct daemon *d)
 		return;
 	}
 	d->rails_complete = rails_complete(d);
+	d->rails_known |= d->rails_complete;
 	gather_rails(&p);
 	make(&p, targets);
 	free(targets);

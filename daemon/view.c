@@ -38,6 +38,8 @@ static void fill_self(struct snapshot *s, const struct daemon *d)
 	s->max_series = d->config.max_series;
 	for (unsigned op = 0; op < OP_COUNT; op++)
 		s->ops_built[op] = config_op_built((enum op)op);
+	/* Where no device is opened no rail is ever told. */
+	s->starting = !d->rails_known && !d->options->sysfs_only;
 	s->counters_only = d->options->sysfs_only;
 	s->rails_expected = d->config.rails_expected;
 	s->loop_lag_ns = d->lag_ns;

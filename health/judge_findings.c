@@ -126,6 +126,8 @@ static void find_rail(const struct evidence *e, struct findings *f, size_t rail)
 	struct blame b;
 	const char *id;
 
+	if (!r->present && f->s->starting)
+		return;
 	if ((r->present && r->up) || worker_explains(f->s, r) || evidence_trouble(e, rail))
 		return;
 	b = blame_rail(e, rail, f->s);
@@ -159,7 +161,7 @@ static void find_missing_rails(struct findings *f)
 
 	for (size_t i = 0; i < s->n_rails; i++)
 		present += s->rails[i].present || worker_explains(s, &s->rails[i]);
-	if (!s->rails_expected || present >= s->rails_expected)
+	if (s->starting || !s->rails_expected || present >= s->rails_expected)
 		return;
 	finding = findings_add(
 		f, CAUSE_LOCAL_NIC, true, "host:rails",

@@ -23,6 +23,7 @@ struct world {
 	const char *duplicates[WORLD_MAX];
 	size_t n_duplicates;
 	uint64_t rails_expected;
+	bool starting;
 	bool counters_only;
 };
 
@@ -127,6 +128,7 @@ static inline void look(struct world *w)
 	w->wall += SEC;
 	s->wall_ns = w->wall;
 	s->rails_expected = w->rails_expected;
+	s->starting = w->starting;
 	s->counters_only = w->counters_only;
 	s->n_devices = w->n_devices;
 	s->devices = memcpy(snapshot_alloc(s, WORLD_MAX, sizeof(*s->devices)), w->devices,

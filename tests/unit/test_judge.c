@@ -325,6 +325,26 @@ static void test_missing_rails_are_counted(void **state)
 	world_free(&w);
 }
 
+/* Main serves before the workers have told what they found: that is no fault yet. */
+static void test_no_rail_is_missed_while_the_devices_are_being_asked(void **state)
+{
+	struct world w;
+
+	(void)state;
+	three_hosts(&w);
+	w.rails_expected = 2;
+	w.rails[0].present = w.rails[0].up = false;
+	w.starting = true;
+	look(&w);
+	assert_int_equal(w.s->n_findings, 0);
+	assert_true(w.s->verdict != VERDICT_FAILING);
+	w.starting = false;
+	look(&w);
+	assert_finding(&w, "host:rails", CAUSE_LOCAL_NIC, true, "0 of 2 expected rails");
+	assert_finding(&w, "rail:rxe0", CAUSE_LOCAL_NIC, true, "rail rxe0 is gone");
+	world_free(&w);
+}
+
 static void test_rail_with_all_peers_silent_is_one_local_finding(void **state)
 {
 	struct world w;
@@ -491,6 +511,7 @@ int main(void)
 		cmocka_unit_test(test_device_that_cannot_be_probed_says_why),
 		cmocka_unit_test(test_rail_down_for_the_devices_trouble_is_one_finding),
 		cmocka_unit_test(test_missing_rails_are_counted),
+		cmocka_unit_test(test_no_rail_is_missed_while_the_devices_are_being_asked),
 		cmocka_unit_test(test_rail_with_all_peers_silent_is_one_local_finding),
 		cmocka_unit_test(test_flaws_of_our_data_do_not_degrade_the_host),
 		cmocka_unit_test(test_duplicate_host_name_is_told),
