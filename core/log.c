@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "core/utf8.h"
 
 #define MAX_MESSAGE 1500 /* bytes as formatted; longer is cut */
 /* A line of at most PIPE_BUF is written whole or not at all. */
@@ -80,36 +81,56 @@ static bool stderr_is_journal(void)
 	return st.st_dev == dev && st.st_ino == ino;
 }
 
-/* Append one byte so that neither a log line nor a terminal can be forged. */
-static size_t put_escaped(char *out, size_t at, size_t size, unsigned char c, bool quoted)
+static void describe_byte(char esc[8], unsigned char c, bool quoted)
 {
-	char esc[8];
-	size_t len;
-
 	if (c == '\n')
 		strcpy(esc, "\\n");
 	else if (c == '\t')
 		strcpy(esc, "\\t");
-	else if (c < 0x20 || c == 0x7f)
-		snprintf(esc, sizeof(esc), "\\x%02x", c);
+	else if (c < 0x20 || c >= 0x7f)
+		snprintf(esc, 8, "\\x%02x", c);
 	else if (quoted && (c == '"' || c == '\\'))
-		snprintf(esc, sizeof(esc), "\\%c", c);
+		snprintf(esc, 8, "\\%c", c);
 	else
-		snprintf(esc, sizeof(esc), "%c", c);
-	len = strlen(esc);
+		snprintf(esc, 8, "%c", c);
+}
+
+static size_t put(char *out, size_t at, size_t size, const char *text, size_t len)
+{
 	if (at + len >= size)
 		return at;
-	memcpy(out + at, esc, len + 1);
+	memcpy(out + at, text, len);
+	out[at + len] = '\0';
 	return at + len;
 }
 
+/* U+0080 to U+009F are controls, too. */
+static bool is_printable(const char *s, size_t len)
+{
+	return len > 1 && !(s[0] == '\xc2' && (unsigned char)s[1] < 0xa0);
+}
+
+/* So that neither a log line nor a terminal can be forged, and the journal takes it for text: it
+ * shows a message that is not UTF-8 as a blob. */
 static size_t escape(char *out, size_t size, const char *in, bool quoted)
 {
-	size_t at = 0;
+	size_t at = 0, left = strlen(in);
+	char esc[8];
 
 	out[0] = '\0';
-	for (; *in; in++)
-		at = put_escaped(out, at, size, (unsigned char)*in, quoted);
+	while (left > 0) {
+		size_t n = utf8_char(in, left);
+
+		if (is_printable(in, n)) {
+			at = put(out, at, size, in, n);
+		} else {
+			n = 1;
+			describe_byte(esc, (unsigned char)*in, quoted);
+			at = put(out, at, size, esc, strlen(esc));
+		}
+		in += n;
+		left -= n;
+	}
 	return at;
 }
 

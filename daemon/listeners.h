@@ -1,4 +1,4 @@
-/* Where HTTP listens, by the configuration. */
+/* Where HTTP listens: the sockets that the service manager passed, or else the configuration. */
 #pragma once
 
 struct config;

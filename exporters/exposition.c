@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/utf8.h"
 #include "exporters/number.h"
-#include "exporters/utf8.h"
 
 void exposition_begin(struct exposition *e, struct strbuf *out, enum exposition_format format,
 		      uint64_t max_series)

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/utf8.h"
 #include "exporters/number.h"
-#include "exporters/utf8.h"
 
 static void open_value(struct jsonw *j)
 {

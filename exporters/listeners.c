@@ -338,32 +338,51 @@ int listeners_add(struct listeners *all, const struct sockaddr *addr, socklen_t 
 	return 0;
 }
 
-static int set_nonblocking(int fd)
+/* As our own sockets are. */
+static int prepare(int fd)
 {
-	int flags = fcntl(fd, F_GETFL);
+	int flags = fcntl(fd, F_GETFL), buffer = SEND_BUFFER;
 
-	return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
+	return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
+			       fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ||
+			       setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof(buffer)) < 0
+		       ? -errno
+		       : 0;
+}
+
+static bool is_option(int fd, int option, int wanted)
+{
+	int value = 0;
+	socklen_t len = sizeof(value);
+
+	return getsockopt(fd, SOL_SOCKET, option, &value, &len) == 0 && value == wanted;
+}
+
+static bool listens_for_tcp(int fd)
+{
+	return is_option(fd, SO_ACCEPTCONN, 1) && is_option(fd, SO_PROTOCOL, IPPROTO_TCP);
 }
 
 int listeners_add_fd(struct listeners *all, int fd, char *err, size_t errlen)
 {
-	int listens = 0, r;
-	socklen_t len = sizeof(listens);
+	int r;
 
 	if (all->n == LISTENERS_MAX) {
 		close(fd);
 		return refuse(E2BIG, err, errlen, "too many sockets to listen on: at most 16");
 	}
-	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) < 0 || !listens) {
+	if (!listens_for_tcp(fd)) {
 		close(fd);
-		return refuse(ENOTSOCK, err, errlen, "the socket that was passed does not listen");
+		return refuse(ENOTSOCK, err, errlen,
+			      "a socket that was passed does not listen for TCP: see ListenStream= "
+			      "and Accept=no in the socket unit");
 	}
-	r = set_nonblocking(fd);
+	r = prepare(fd);
 	if (r == 0)
 		r = start(take_slot(all), fd);
 	if (r < 0) {
 		close(fd);
-		return refuse(-r, err, errlen, "the socket that was passed cannot be watched");
+		return refuse(-r, err, errlen, "a socket that was passed cannot be watched");
 	}
 	all->n++;
 	return 0;

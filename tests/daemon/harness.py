@@ -105,9 +105,12 @@ class Daemon:
 
     # --- the process ---
 
+    def popen(self, command, **how):
+        return subprocess.Popen(command, **how)
+
     def start(self):
         with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen(
+            self.process = self.popen(
                 [DAEMON, FAKE_WORKER, self.mode, "--config", str(self.conf), "--sysfs-root",
                  str(self.dir / "sys")], env=self.env, stdout=log, stderr=log)
         wait_for(lambda: self.process.poll() is not None or self.ready(), what="ready")

@@ -70,6 +70,18 @@ static void test_a_hostile_name_cannot_forge_a_line(void **state)
 	assert_non_null(strstr(c.text, "msg=\"peer a\\\"\\nlevel=error msg=\\\"x\\x1b[2J\\\\\"\n"));
 }
 
+static void test_bytes_that_are_not_utf8_become_text(void **state)
+{
+	struct capture c;
+
+	(void)state;
+	capture_start(&c);
+	log_info("h\xff\xfe\xc3 \xc3\xa9 \xe2\x82\xac \xc2\x9b[31m \xed\xa0\x80");
+	capture_stop(&c);
+	assert_non_null(strstr(c.text, "msg=\"h\\xff\\xfe\\xc3 \xc3\xa9 \xe2\x82\xac "
+				       "\\xc2\\x9b[31m \\xed\\xa0\\x80\"\n"));
+}
+
 static void test_levels_below_the_threshold_are_silent(void **state)
 {
 	struct capture c;
@@ -159,6 +171,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_one_logfmt_line_with_utc_time, set_up),
 		cmocka_unit_test_setup(test_a_hostile_name_cannot_forge_a_line, set_up),
+		cmocka_unit_test_setup(test_bytes_that_are_not_utf8_become_text, set_up),
 		cmocka_unit_test_setup(test_levels_below_the_threshold_are_silent, set_up),
 		cmocka_unit_test_setup(test_a_reader_that_stopped_does_not_block, set_up),
 		cmocka_unit_test_setup(test_a_long_message_is_cut_and_stays_one_line, set_up),

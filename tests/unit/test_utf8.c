@@ -1,6 +1,6 @@
 #include "support.h"
 
-#include "exporters/utf8.h"
+#include "core/utf8.h"
 
 static size_t length_of(const char *s)
 {

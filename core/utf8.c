@@ -1,4 +1,4 @@
-#include "exporters/utf8.h"
+#include "core/utf8.h"
 
 #include <stdbool.h>
 
