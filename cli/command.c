@@ -6,15 +6,16 @@
 #include "cli/text.h"
 
 const struct command commands[] = {
-	{"status", "verdict of this host, and what is wrong", command_status},
-	{"peers", "every session to a peer: state, verdict, loss, latency", command_peers},
-	{"devices", "RDMA devices, their ports and their workers", command_devices},
-	{"events", "what happened: [--since SEQ] [--follow]", command_events},
-	{"mesh", "the table of all hosts", NULL},
-	{"check", "verdict against the whole mesh", NULL},
-	{"reload", "read the configuration again (now: systemctl reload rdma-pingmesh)", NULL},
-	{"release", "let go of a device", NULL},
-	{"acquire", "take a released device back", NULL},
+	{"status", NULL, "verdict of this host, and what is wrong", command_status},
+	{"peers", NULL, "every session to a peer: state, verdict, loss, latency", command_peers},
+	{"devices", NULL, "RDMA devices, their ports and their workers", command_devices},
+	{"events", NULL, "what happened: [--since SEQ] [--follow]", command_events},
+	{"mesh", NULL, "the table of all hosts", NULL},
+	{"check", NULL, "verdict against the whole mesh", NULL},
+	{"reload", NULL, "read the configuration again, and say what is wrong with it",
+	 command_reload},
+	{"release", "DEVICE", "let go of a device, for its driver or firmware", command_release},
+	{"acquire", "DEVICE", "take a released device back", command_acquire},
 	{0},
 };
 

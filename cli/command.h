@@ -7,7 +7,9 @@
 struct text_table;
 
 struct command {
-	const char *name, *help;
+	const char *name;
+	const char *argument; /* the word it needs, as help shows it; NULL: none */
+	const char *help;
 	enum cli_exit (*run)(const struct cli_options *o); /* NULL: not built yet */
 };
 
@@ -17,6 +19,9 @@ enum cli_exit command_status(const struct cli_options *o);
 enum cli_exit command_peers(const struct cli_options *o);
 enum cli_exit command_devices(const struct cli_options *o);
 enum cli_exit command_events(const struct cli_options *o);
+enum cli_exit command_reload(const struct cli_options *o);
+enum cli_exit command_release(const struct cli_options *o);
+enum cli_exit command_acquire(const struct cli_options *o);
 
 /* Get path. On failure says so on stderr and returns false; nothing is to be freed then. */
 bool command_fetch(const struct cli_options *o, const char *path, struct answer *ret);

@@ -9,12 +9,16 @@ static void print_help(FILE *out)
 {
 	fputs("usage: rdma-pingmesh COMMAND [--json] [--url URL]\n\n", out);
 	for (const struct command *c = commands; c->name; c++)
-		fprintf(out, "  %-8s  %s%s\n", c->name, c->help, c->run ? "" : " (not built yet)");
-	fputs("\n  --json     the daemon's JSON as it is\n"
-	      "  --url URL  of the daemon (" CLI_URL_DEFAULT ")\n"
-	      "  --version\n\n"
+		fprintf(out, "  %s%s%-*s  %s%s\n", c->name, c->argument ? " " : "",
+			(int)(14 - strlen(c->name) - (c->argument ? 1 : 0)),
+			c->argument ? c->argument : "", c->help, c->run ? "" : " (not built yet)");
+	fputs("\n  --json          the daemon's JSON as it is\n"
+	      "  --url URL       of the daemon (" CLI_URL_DEFAULT ")\n"
+	      "  --control PATH  its socket for reload, release and acquire\n"
+	      "                  (" CLI_CONTROL_DEFAULT ")\n"
+	      "  --version, --help\n\n"
 	      "exit status of 'status': 0 ok, 1 degraded or unknown, 2 failing, 3 unreachable;\n"
-	      "of the others 0 or 3; 64 for a wrong command line\n",
+	      "of the others 0, or 3 when it could not be done; 64 for a wrong command line\n",
 	      out);
 }
 
@@ -48,8 +52,13 @@ static enum cli_exit run(const struct cli_options *o)
 		command_complain(message);
 		return CLI_USAGE;
 	}
-	if (o->surplus) {
-		snprintf(message, sizeof(message), "too many arguments: '%.64s'", o->surplus);
+	if (o->surplus || (o->argument && !c->argument)) {
+		snprintf(message, sizeof(message), "too many arguments: '%.64s'",
+			 o->surplus ? o->surplus : o->argument);
+		return usage(message);
+	}
+	if (c->argument && !o->argument) {
+		snprintf(message, sizeof(message), "'%s' needs a word: %s", c->name, c->argument);
 		return usage(message);
 	}
 	if (curl_global_init(CURL_GLOBAL_DEFAULT)) {

@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_JSON = 1, OPT_URL, OPT_SINCE, OPT_FOLLOW, OPT_HELP, OPT_VERSION };
+enum { OPT_JSON = 1, OPT_URL, OPT_CONTROL, OPT_SINCE, OPT_FOLLOW, OPT_HELP, OPT_VERSION };
 
 static const struct option long_options[] = {
 	{"json", no_argument, NULL, OPT_JSON},
 	{"url", required_argument, NULL, OPT_URL},
+	{"control", required_argument, NULL, OPT_CONTROL},
 	{"since", required_argument, NULL, OPT_SINCE},
 	{"follow", no_argument, NULL, OPT_FOLLOW},
 	{"help", no_argument, NULL, OPT_HELP},
@@ -17,18 +18,19 @@ static const struct option long_options[] = {
 	{0},
 };
 
-static bool take_url(struct cli_options *o, const char *url, char *err, size_t errlen)
+static bool take_url(struct cli_options *o, const char *name, const char *url, char *err,
+		     size_t errlen)
 {
 	size_t len = strlen(url);
 
 	if (strncmp(url, "http://", 7) && strncmp(url, "https://", 8)) {
-		snprintf(err, errlen, "--url '%s': must begin with http:// or https://", url);
+		snprintf(err, errlen, "%s '%s': must begin with http:// or https://", name, url);
 		return false;
 	}
 	while (len && url[len - 1] == '/')
 		len--;
 	if (len >= sizeof(o->url)) {
-		snprintf(err, errlen, "--url is longer than %zu bytes", sizeof(o->url) - 1);
+		snprintf(err, errlen, "%s is longer than %zu bytes", name, sizeof(o->url) - 1);
 		return false;
 	}
 	memcpy(o->url, url, len);
@@ -55,7 +57,10 @@ static bool take_option(struct cli_options *o, int opt, char *const *argv, char 
 		o->json = true;
 		return true;
 	case OPT_URL:
-		return take_url(o, optarg, err, errlen);
+		return take_url(o, "--url", optarg, err, errlen);
+	case OPT_CONTROL:
+		o->control = optarg;
+		return true;
 	case OPT_SINCE:
 		return take_since(o, optarg, err, errlen);
 	case OPT_FOLLOW:
@@ -75,11 +80,22 @@ static bool take_option(struct cli_options *o, int opt, char *const *argv, char 
 	return false;
 }
 
+static bool take_environment(struct cli_options *o, char *err, size_t errlen)
+{
+	const char *url = getenv("RDMA_PINGMESH_URL"), *control = getenv("RDMA_PINGMESH_CONTROL");
+
+	if (control && control[0])
+		o->control = control;
+	return !url || !url[0] || take_url(o, "RDMA_PINGMESH_URL", url, err, errlen);
+}
+
 bool cli_options_parse(struct cli_options *o, int argc, char **argv, char *err, size_t errlen)
 {
 	int opt;
 
-	*o = (struct cli_options){.url = CLI_URL_DEFAULT};
+	*o = (struct cli_options){.url = CLI_URL_DEFAULT, .control = CLI_CONTROL_DEFAULT};
+	if (!take_environment(o, err, errlen))
+		return false;
 	opterr = 0;
 	optind = 1;
 	while ((opt = getopt_long(argc, argv, ":", long_options, NULL)) != -1)
@@ -87,6 +103,8 @@ bool cli_options_parse(struct cli_options *o, int argc, char **argv, char *err, 
 			return false;
 	if (optind < argc)
 		o->command = argv[optind++];
+	if (optind < argc)
+		o->argument = argv[optind++];
 	if (optind < argc)
 		o->surplus = argv[optind];
 	if (!o->command || !strcmp(o->command, "events") || (!o->since && !o->follow))

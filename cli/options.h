@@ -7,15 +7,19 @@
 
 #define CLI_URL_DEFAULT "http://127.0.0.1:10479"
 #define CLI_URL_MAX 512
+#define CLI_CONTROL_DEFAULT "/run/rdma-pingmesh/control"
 
 struct cli_options {
 	const char *command;   /* NULL: none was given */
-	const char *surplus;   /* a word after it, which no command takes yet; NULL: none */
+	const char *argument;  /* the word after it; NULL: none */
+	const char *surplus;   /* and one more, which no command takes */
+	const char *control;   /* path of the control socket */
 	char url[CLI_URL_MAX]; /* without a slash at its end */
 	bool json, help, version;
 	bool follow;	/* events */
 	uint64_t since; /* events: after this sequence number */
 };
 
-/* False with a message in err. Strings point into argv. */
+/* False with a message in err. Strings point into argv and the environment, whose
+ * RDMA_PINGMESH_URL and RDMA_PINGMESH_CONTROL take the place of the defaults. */
 bool cli_options_parse(struct cli_options *o, int argc, char **argv, char *err, size_t errlen);

@@ -9,6 +9,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "daemon/check.h"
+#include "daemon/commander.h"
 #include "daemon/inbox.h"
 #include "daemon/listeners.h"
 #include "daemon/looker.h"
@@ -75,6 +76,7 @@ static void on_tick(void *arg, uint64_t now_ns)
 	loop_timer_arm(d->tick, d->tick_at_ns);
 	supervisor_tick(d->supervisor, now_ns, d->lag_ns > PAUSE_NS);
 	tend_devices(d);
+	commander_check(d->commander, now_ns);
 	looker_look(d->looker);
 	notify_progress(d->notify, now_ns);
 }
@@ -129,7 +131,7 @@ static void on_hangup(void *arg, int signo)
 
 	(void)signo;
 	if (!d->stopper)
-		reload(d, err, sizeof(err));
+		reload(d, NULL, err, sizeof(err));
 }
 
 /* --- what HTTP asks for --- */
@@ -160,7 +162,7 @@ static int http_reload(void *arg, char *err, size_t errlen)
 	struct daemon *d = arg;
 
 	if (!d->stopper)
-		return reload(d, err, errlen);
+		return reload(d, NULL, err, errlen);
 	snprintf(err, errlen, "stopping");
 	return -ESHUTDOWN;
 }
@@ -229,6 +231,19 @@ static int configure(struct daemon *d)
 	return peers_load(d->peers, &d->config);
 }
 
+/* Without it all else works. The directory is made by the service manager: who starts the daemon by
+ * hand may not have it. */
+static void open_control(struct daemon *d)
+{
+	d->commander = commander_new(d, d->options->control);
+	if (!d->commander)
+		log_msg(errno == ENOENT ? LOG_LEVEL_INFO : LOG_LEVEL_WARN,
+			"no control socket at %s (%s): the commands reload, release and acquire "
+			"will not reach this daemon",
+			d->options->control,
+			errno == EADDRINUSE ? "another daemon has it" : strerror(errno));
+}
+
 /* READY=1 comes last: when it is sent, HTTP listens and the first look is there to be served. */
 static int begin(struct daemon *d)
 {
@@ -241,6 +256,7 @@ static int begin(struct daemon *d)
 	if (no_uevents)
 		log_warn("no uevents (%s): removed devices are noticed by looking every %d s",
 			 no_uevents, (int)(SCAN_INTERVAL_NS / NSEC_PER_SEC));
+	open_control(d);
 	inbox_name_host(d);
 	scan_now(d->scan);
 	looker_look(d->looker);
@@ -257,6 +273,7 @@ static int begin(struct daemon *d)
 static void close_all(struct daemon *d)
 {
 	http_server_free(d->http);
+	commander_free(d->commander);
 	scan_free(d->scan);
 	supervisor_free(d->supervisor);
 	stopper_free(d->stopper);
@@ -306,7 +323,7 @@ int daemon_run(const struct options *options, const char *worker_path)
 		log_error("%s", err);
 		return 1;
 	}
-	if (reload_load(&d, &d.config, err, sizeof(err)) < 0) {
+	if (reload_load(&d, &d.config, NULL, err, sizeof(err)) < 0) {
 		worker_program_close(&d.worker);
 		return CHECK_EXIT_BAD;
 	}

@@ -14,6 +14,7 @@
 #define TICK_NS 1000000000ULL
 #define PAUSE_NS 1000000000ULL /* a tick this late means that main, or the host, stood still */
 
+struct commander;
 struct http_server;
 struct looker;
 struct stopper;
@@ -44,7 +45,8 @@ struct daemon {
 	struct scan *scan;
 	struct looker *looker; /* makes snapshots */
 	struct http_server *http;
-	struct stopper *stopper; /* NULL: not stopping */
+	struct commander *commander; /* NULL: no control socket */
+	struct stopper *stopper;     /* NULL: not stopping */
 	bool scanned, serving;
 	bool no_device_told; /* the one line that says why nothing is probed */
 	bool rails_complete; /* every device has told its rails, or will not soon */

@@ -118,23 +118,61 @@ static void send_off(struct device *d, uint64_t now_ns)
 	worker_proc_send(d->proc, &stop);
 }
 
+static bool usable(const struct device *d)
+{
+	return d->present && !d->excluded && !d->released;
+}
+
+static const char *idle_reason(const struct device *d)
+{
+	if (d->released)
+		return "no worker ran";
+	return d->present ? "excluded by the configuration" : "device is gone";
+}
+
+/* No process, and none is wanted. */
+static void rest(struct device *d, const char *why)
+{
+	enter_state(d, d->released ? WORKER_RELEASED : WORKER_EXITED, "%s%s",
+		    d->released ? "released: " : "", why);
+}
+
 void device_set_present(struct device *d, bool present, uint64_t now_ns)
 {
 	if (!present && d->present)
 		d->absent_since_ns = now_ns;
 	d->present = present;
-	if (!present || d->excluded) {
+	if (!usable(d)) {
 		if (d->proc)
 			send_off(d, now_ns);
 		else
-			enter_state(d, WORKER_EXITED, "%s",
-				    present ? "excluded by the configuration" : "device is gone");
+			rest(d, idle_reason(d));
 		return;
 	}
 	/* A device that came back need not wait for the back-off of its former life; one that
 	 * never left does. */
-	if (!d->proc && d->state != WORKER_BACKOFF && d->state != WORKER_RELEASED)
+	if (!d->proc && d->state != WORKER_BACKOFF)
 		start_worker(d, now_ns);
+}
+
+void device_release(struct device *d, uint64_t now_ns)
+{
+	d->released = true;
+	device_set_present(d, d->present, now_ns);
+}
+
+void device_acquire(struct device *d, uint64_t now_ns)
+{
+	d->released = false;
+	d->backoff = (struct backoff){0};
+	if (d->proc) {
+		d->renewing |= d->stopping && usable(d);
+		return;
+	}
+	if (usable(d))
+		start_worker(d, now_ns);
+	else
+		rest(d, idle_reason(d));
 }
 
 void device_set_excluded(struct device *d, bool excluded, uint64_t now_ns)
@@ -161,7 +199,7 @@ void device_stop(struct device *d, uint64_t now_ns)
 	if (d->proc)
 		send_off(d, now_ns);
 	else
-		enter_state(d, WORKER_EXITED, "stopping");
+		rest(d, "stopping");
 }
 
 bool device_running(const struct device *d)
@@ -245,12 +283,12 @@ static void on_ended(void *arg, const siginfo_t *info)
 	d->ready = false;
 	fold_use(d);
 	backoff_lived(&d->backoff, now_ns - d->started_ns);
-	if (d->present && !d->excluded && d->renewing)
+	if (usable(d) && d->renewing)
 		start_worker(d, now_ns);
-	else if (d->present && !d->excluded)
+	else if (usable(d))
 		schedule_restart(d, now_ns, why);
 	else
-		enter_state(d, WORKER_EXITED, "%s", why);
+		rest(d, why);
 }
 
 static const struct worker_events worker_events = {

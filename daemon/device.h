@@ -40,6 +40,7 @@ struct device {
 	char name[FACT_NAME];
 	bool present;  /* at the last look at class/infiniband */
 	bool excluded; /* by the configuration: never opened */
+	bool released; /* by an administrator: not opened until it is acquired */
 	bool stopping; /* its worker was told to go */
 	bool renewing; /* and a new one follows at once */
 	bool killed;   /* and was killed for not going, or for being stuck */
@@ -82,6 +83,13 @@ void device_leaving(struct device *d, uint64_t now_ns);
 /* Once a second: heartbeats, grace periods, back-off, use. paused: main itself stood still, so
  * old heartbeats prove nothing. */
 void device_tick(struct device *d, uint64_t now_ns, bool paused);
+/* Let go of it, with a goodbye to the peers: state WORKER_RELEASED once its process has ended and
+ * with it all that it had open. Holds until device_acquire(), whether the device goes and comes
+ * back meanwhile or not. */
+void device_release(struct device *d, uint64_t now_ns);
+/* Take it back, or end its back-off: a worker starts now, or when the one that lets go has ended.
+ */
+void device_acquire(struct device *d, uint64_t now_ns);
 /* Another worker in its place, for what a running one cannot take over. */
 void device_renew(struct device *d, uint64_t now_ns);
 /* The heartbeats as they are now. */

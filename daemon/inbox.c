@@ -7,6 +7,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/names.h"
+#include "daemon/commander.h"
 #include "daemon/daemon.h"
 #include "daemon/looker.h"
 #include "daemon/planner.h"
@@ -326,6 +327,7 @@ static void on_state(void *arg, struct device *dev, const char *text)
 	log_msg(level, "%s: %s", dev->name, text);
 	journal_add(d->journal, clock_wall_ns(), "worker", dev->name, NULL, NULL, "%s", text);
 	looker_soon(d->looker);
+	commander_check(d->commander, clock_now_ns());
 	stopper_check(d);
 }
 

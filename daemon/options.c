@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include "daemon/config.h"
+#include "daemon/control_socket.h"
 
 enum {
 	OPT_CONFIG = 256,
+	OPT_CONTROL,
 	OPT_CHECK_CONFIG,
 	OPT_PRINT_CONFIG,
 	OPT_PRINT_PLAN,
@@ -20,6 +22,7 @@ enum {
 
 static const struct option long_options[] = {
 	{"config", required_argument, NULL, OPT_CONFIG},
+	{"control", required_argument, NULL, OPT_CONTROL},
 	{"check-config", no_argument, NULL, OPT_CHECK_CONFIG},
 	{"print-config", no_argument, NULL, OPT_PRINT_CONFIG},
 	{"print-plan", no_argument, NULL, OPT_PRINT_PLAN},
@@ -91,6 +94,9 @@ static int take_option(struct options *o, int option, char *word, char *err, siz
 	case OPT_CONFIG:
 		o->config = optarg;
 		return 0;
+	case OPT_CONTROL:
+		o->control = optarg;
+		return 0;
 	case OPT_CHECK_CONFIG:
 		return set_action(o, OPTIONS_CHECK_CONFIG, err, errlen);
 	case OPT_PRINT_CONFIG:
@@ -119,7 +125,9 @@ int options_parse(struct options *o, int argc, char **argv, char *err, size_t er
 {
 	int option, at;
 
-	*o = (struct options){.config = CONFIG_DEFAULT_PATH, .sysfs_root = "/sys"};
+	*o = (struct options){.config = CONFIG_DEFAULT_PATH,
+			      .control = CONTROL_SOCKET_PATH,
+			      .sysfs_root = "/sys"};
 	opterr = 0;
 	optind = 0; /* makes glibc start afresh: tests parse more than once */
 	for (;;) {
@@ -144,6 +152,8 @@ void options_help(FILE *out)
 	      "Probe the RDMA peers of this host and tell what was found over HTTP.\n"
 	      "\n"
 	      "  --config FILE            configuration (" CONFIG_DEFAULT_PATH ")\n"
+	      "  --control PATH           socket for reload, release and acquire\n"
+	      "                           (" CONTROL_SOCKET_PATH ")\n"
 	      "  --set SECTION.KEY=VALUE  override the file; SECTION.NAME.KEY=VALUE in [SECTION "
 	      "NAME];\n"
 	      "                           repeatable; a list of the file is replaced\n"

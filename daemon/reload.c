@@ -17,6 +17,7 @@
 struct remarks {
 	char *first_error;
 	size_t len;
+	struct strbuf *lines; /* all of them, a line each; NULL: not wanted */
 };
 
 static void on_remark(void *arg, enum conf_severity severity, const char *file, unsigned line,
@@ -30,14 +31,17 @@ static void on_remark(void *arg, enum conf_severity severity, const char *file, 
 	else
 		snprintf(text, sizeof(text), "%s: %s", file, message);
 	log_msg(severity == CONF_ERROR ? LOG_LEVEL_ERROR : LOG_LEVEL_WARN, "%s", text);
+	if (r->lines)
+		strbuf_printf(r->lines, "%s%s\n", severity == CONF_ERROR ? "" : "warning: ", text);
 	if (severity == CONF_ERROR && r->len > 0 && r->first_error[0] == '\0')
 		name_copy(r->first_error, r->len, text);
 }
 
-int reload_load(struct daemon *d, struct config *ret, char *err, size_t errlen)
+int reload_load(struct daemon *d, struct config *ret, struct strbuf *lines, char *err,
+		size_t errlen)
 {
 	const struct options *o = d->options;
-	struct remarks remarks = {.first_error = err, .len = errlen};
+	struct remarks remarks = {.first_error = err, .len = errlen, .lines = lines};
 	struct conf_report report = {.fn = on_remark, .arg = &remarks};
 	int r;
 
@@ -86,13 +90,19 @@ static bool needs_new_workers(const struct config *old, const struct config *new
 	return false;
 }
 
-static void tell_restart_keys(const struct config *old, const struct config *new)
+static void tell_restart_keys(const struct config *old, const struct config *new,
+			      struct strbuf *lines)
 {
 	struct strbuf keys = {0};
+	const char *names;
 
-	if (config_changes(old, new, &keys) & CONFIG_RESTARTS)
-		log_warn("changed, but in force only after a restart: %s",
-			 strbuf_failed(&keys) ? "several keys" : keys.data);
+	if (config_changes(old, new, &keys) & CONFIG_RESTARTS) {
+		names = strbuf_failed(&keys) ? "several keys" : keys.data;
+		log_warn("changed, but in force only after a restart: %s", names);
+		if (lines)
+			strbuf_printf(lines, "changed, but in force only after a restart: %s\n",
+				      names);
+	}
 	strbuf_free(&keys);
 }
 
@@ -120,7 +130,7 @@ static bool device_in_use(void *arg, const char *device)
 {
 	const struct device *d = supervisor_find(arg, device);
 
-	return d && d->present && !d->excluded;
+	return d && (d->present || d->released) && !d->excluded;
 }
 
 static bool device_has_rail(void *arg, const char *device)
@@ -159,18 +169,18 @@ static void refuse(struct daemon *d, const char *err)
 	journal_add(d->journal, clock_wall_ns(), "reload", NULL, NULL, NULL, "refused: %s", err);
 }
 
-int reload(struct daemon *d, char *err, size_t errlen)
+int reload(struct daemon *d, struct strbuf *lines, char *err, size_t errlen)
 {
 	struct config new;
 	int r;
 
 	notify_reloading(d->notify, clock_now_ns());
-	r = reload_load(d, &new, err, errlen);
+	r = reload_load(d, &new, lines, err, errlen);
 	if (r < 0) {
 		refuse(d, err);
 	} else {
 		d->config_hash = config_hash(&new);
-		tell_restart_keys(&d->config, &new);
+		tell_restart_keys(&d->config, &new, lines);
 		keep_until_restart(&new, &d->config);
 		take_over(d, &new);
 		d->last_reload_ok = true;

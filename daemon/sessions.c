@@ -402,9 +402,11 @@ void sessions_settle(struct sessions *s, const struct sessions_context *ctx)
 		struct session *session = s->list[i];
 		const struct device *d = supervisor_find(ctx->supervisor, session->device);
 
+		session->released = d && d->released;
 		if (session->wanted && !session->disabled)
 			books_derive_gone(&session->books, ctx->now_ns,
-					  d && d->present ? SKIP_WORKER_STUCK : SKIP_DEVICE_ABSENT);
+					  d && d->present && !d->released ? SKIP_WORKER_STUCK
+									  : SKIP_DEVICE_ABSENT);
 		books_total(&session->books, session->total);
 	}
 }
@@ -477,7 +479,7 @@ void sessions_worker_ended(struct sessions *s, const struct device *d,
 enum session_state session_shown_state(const struct session *s, uint64_t *ret_since_wall_ns)
 {
 	*ret_since_wall_ns = s->since_wall_ns;
-	if (s->disabled)
+	if (s->disabled || (s->released && s->phase == PHASE_UNPLACED))
 		return SESSION_DISABLED;
 	if (s->phase == PHASE_UNPLACED || !s->conn_seen)
 		return SESSION_IDLE;

@@ -26,6 +26,7 @@ struct session {
 	/* what the plan says */
 	bool wanted, disabled;
 	char disabled_reason[FACT_NAME];
+	bool released;		/* its device was, at the last look */
 	uint64_t since_wall_ns; /* of unplaced, disabled */
 	/* where it is */
 	enum session_phase phase;

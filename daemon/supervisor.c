@@ -66,7 +66,7 @@ static bool make_room(struct supervisor *s)
 	for (size_t i = 0; i < s->n; i++) {
 		const struct device *d = s->list[i];
 
-		if (d->present || d->proc)
+		if (d->present || d->released || d->proc)
 			continue;
 		if (oldest == s->n || d->absent_since_ns < s->list[oldest]->absent_since_ns)
 			oldest = i;
@@ -157,7 +157,7 @@ void supervisor_forget_absent(struct supervisor *s, bool (*keep)(void *arg, cons
 	for (size_t i = s->n; i-- > 0;) {
 		const struct device *d = s->list[i];
 
-		if ((!d->present || d->excluded) && !d->proc && !keep(arg, d->name))
+		if ((!d->present || d->excluded) && !d->released && !d->proc && !keep(arg, d->name))
 			remove_at(s, i);
 	}
 }

@@ -67,7 +67,7 @@ static void fill_worker(struct snapshot *s, struct snap_device *to, const struct
 	to->name = snapshot_str(s, dev->name);
 	to->verdict = VERDICT_UNKNOWN;
 	to->reason = "";
-	to->gone = !dev->present;
+	to->gone = !dev->present && !dev->proc;
 	to->worker_state = dev->state;
 	to->worker_since_wall_ns = dev->since_wall_ns;
 	to->restarts = dev->restarts;

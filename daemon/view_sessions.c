@@ -88,6 +88,10 @@ static const char *conn_reason(struct snapshot *s, const struct session *from)
 {
 	if (from->disabled)
 		return snapshot_str(s, from->disabled_reason);
+	if (from->released)
+		return snapshot_printf(s,
+				       "%s is released: 'rdma-pingmesh acquire %s' takes it back",
+				       from->device, from->device);
 	return from->conn_seen ? snapshot_str(s, from->conn.reason) : "";
 }
 

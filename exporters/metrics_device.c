@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* For each device: fn appends the samples of one family. */
+/* For each device that is there: fn appends the samples of one family. */
 typedef void (*device_fn)(struct exposition *e, const struct snap_device *d);
 
 static void each_device(struct exposition *e, const struct snapshot *s, const char *name,
@@ -11,7 +11,8 @@ static void each_device(struct exposition *e, const struct snapshot *s, const ch
 {
 	exposition_family(e, name, type, help);
 	for (size_t i = 0; i < s->n_devices; i++)
-		fn(e, &s->devices[i]);
+		if (!s->devices[i].gone)
+			fn(e, &s->devices[i]);
 }
 
 static bool open_device(struct exposition *e, const struct snap_device *d, const char *key,
@@ -268,6 +269,8 @@ static void put_events(struct exposition *e, const struct snapshot *s)
 	exposition_family(e, "rdma_async_events", FAMILY_COUNTER,
 			  "Asynchronous events of the device, its ports, queue pairs and queues.");
 	for (size_t i = 0; i < s->n_devices; i++) {
+		if (s->devices[i].gone)
+			continue;
 		put_device_events(e, &s->devices[i]);
 		for (unsigned port = 1; port <= PORT_MAX; port++) {
 			if (port_known(s, &s->devices[i], port))

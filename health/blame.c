@@ -26,7 +26,10 @@ struct blame blame_worker(struct snapshot *s, const struct snap_device *d)
 		break;
 	case WORKER_RELEASED:
 		b.cause = CAUSE_NONE;
-		b.reason = snapshot_printf(s, "%s is removed or released since %s", d->name, since);
+		b.reason = snapshot_printf(s,
+					   "%s is released since %s: 'rdma-pingmesh acquire %s' "
+					   "takes it back",
+					   d->name, since, d->name);
 		break;
 	case WORKER_STUCK:
 		b.reason =

@@ -189,10 +189,20 @@ static bool anything_measured(const struct snapshot *s)
 	return false;
 }
 
+static bool all_released(const struct snapshot *s)
+{
+	for (size_t i = 0; i < s->n_devices; i++)
+		if (s->devices[i].worker_state != WORKER_RELEASED)
+			return false;
+	return true;
+}
+
 static const char *nothing_measured_words(const struct snapshot *s)
 {
 	if (!s->n_devices)
 		return "nothing is measured: this host has no RDMA device";
+	if (all_released(s))
+		return "nothing is measured: every RDMA device is released";
 	if (s->counters_only)
 		return "nothing is measured: only counters are read (--sysfs-root)";
 	if (!s->n_rails)

@@ -45,6 +45,16 @@ static void find_worker(struct findings *f, const struct snap_device *d)
 			     d->worker_since_wall_ns);
 }
 
+/* Somebody wanted it so: no alarm, but nothing to be forgotten either. */
+static void find_released(struct findings *f, const struct snap_device *d)
+{
+	if (d->worker_state == WORKER_RELEASED)
+		findings_mark_minor(f, findings_add(f, CAUSE_CONFIGURATION, false,
+						    subject(f, "device", d->name),
+						    blame_worker(f->s, d).reason,
+						    d->worker_since_wall_ns));
+}
+
 static void find_trouble(struct findings *f, const struct snap_device *d, const char *trouble)
 {
 	if (d->worker_state != WORKER_UP || !trouble || !trouble[0])
@@ -115,8 +125,7 @@ static bool worker_explains(const struct snapshot *s, const struct snap_rail *r)
 {
 	for (size_t i = 0; i < s->n_devices; i++)
 		if (!strcmp(s->devices[i].name, r->fact.device))
-			return s->devices[i].worker_state != WORKER_UP &&
-			       s->devices[i].worker_state != WORKER_RELEASED;
+			return s->devices[i].worker_state != WORKER_UP;
 	return false;
 }
 
@@ -248,6 +257,7 @@ void judge_findings(const struct evidence *e, const struct judge_input *in, stru
 	find_missing_rails(f);
 	for (size_t i = 0; i < s->n_devices; i++) {
 		find_worker(f, &s->devices[i]);
+		find_released(f, &s->devices[i]);
 		find_trouble(f, &s->devices[i], in->devices[i].trouble);
 		find_zero_guid(f, &s->devices[i]);
 		find_hanging_counters(f, &s->devices[i]);

@@ -69,7 +69,7 @@ struct snap_device {
 	enum verdict verdict;
 	enum cause cause;
 	const char *reason;
-	bool gone; /* was on this host and is no longer */
+	bool gone; /* was on this host and is no longer, nor is its worker */
 	enum worker_state worker_state;
 	uint64_t worker_since_wall_ns;
 	uint64_t restarts;

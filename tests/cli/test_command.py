@@ -8,6 +8,7 @@ import json
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -117,6 +118,7 @@ class CommandTest(unittest.TestCase):
 
     def test_a_wrong_command_line_is_64(self):
         for args in ([], ["nonsense"], ["status", "--nonsense"], ["status", "peers"],
+                     ["release"], ["acquire"], ["release", "rxe0", "rxe1"], ["reload", "rxe0"],
                      ["peers", "--since", "3"], ["events", "--since", "x"], ["events", "--since"]):
             done = subprocess.run([PROGRAM, *args], capture_output=True, text=True, timeout=30)
             self.assertEqual(done.returncode, 64, args)
@@ -125,13 +127,74 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(done.returncode, 64)
         self.assertIn("http://", done.stderr)
 
+    def test_the_environment_may_say_where_the_daemon_is(self):
+        self.answer("status", status("ok"))
+        for words, env in (([], {"RDMA_PINGMESH_URL": self.url + "/"}),
+                           (["--url", self.url], {"RDMA_PINGMESH_URL": "http://127.0.0.1:1"})):
+            done = subprocess.run([PROGRAM, "status", *words], env=env, capture_output=True,
+                                  text=True, timeout=30)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.run_command("status", env={"RDMA_PINGMESH_URL": "host1"})
+        self.assertEqual(done.returncode, 64)
+        self.assertIn("RDMA_PINGMESH_URL 'host1'", done.stderr)
+
+    # --- the control socket ---
+
+    def control(self, answer):
+        """A socket that answers one request with these bytes; (path, list of what was asked)."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path, asked = folder.name + "/control", []
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.addCleanup(listener.close)
+        listener.bind(path)
+        listener.listen()
+
+        def serve():
+            connection, _ = listener.accept()
+            asked.append(connection.recv(1000))
+            if answer:
+                connection.send(answer)
+            connection.close()
+
+        threading.Thread(target=serve, daemon=True).start()
+        return path, asked
+
+    def test_reload_release_and_acquire_ask_the_control_socket(self):
+        for words in (["reload"], ["release", "rxe0"], ["acquire", "rxe0"]):
+            text = json.dumps({"schema": 1, "ok": True, "messages": ["done", "evil \x1b[2J"]})
+            path, asked = self.control(text.encode())
+            done = self.run_command(*words, "--control", path)
+            self.assertEqual((done.returncode, done.stdout), (0, "done\nevil ?[2J\n"), done.stderr)
+            self.assertEqual(asked, [" ".join(words).encode()])
+
+    def test_what_the_daemon_refuses_is_3_with_its_words(self):
+        path, _ = self.control(b'{"schema":1,"ok":false,"messages":["a.conf:3: no"]}')
+        done = self.run_command("reload", "--control", path)
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertIn("a.conf:3: no", done.stderr)
+        path, _ = self.control(b'{"schema":1,"ok":false,"messages":["a.conf:3: no"]}')
+        done = self.run_command("reload", "--json", "--control", path)
+        self.assertEqual(done.returncode, 3)
+        self.assertFalse(json.loads(done.stdout)["ok"])
+
+    def test_no_daemon_or_no_answer_at_the_control_socket_is_3_and_says_why(self):
+        for answer, words in ((b"", "closed without an answer"), (b"nonsense", "makes no sense"),
+                              (b'{"schema":2,"ok":true}', "makes no sense")):
+            path, _ = self.control(answer)
+            done = self.run_command("reload", "--control", path)
+            self.assertEqual((done.returncode, done.stdout), (3, ""))
+            self.assertIn(words, done.stderr)
+        done = self.run_command("reload", "--control", "/nonexistent/control")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("is rdma-pingmeshd running", done.stderr)
+        done = self.run_command("reload", "--control", "/" + 200 * "x")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("at most 107 bytes", done.stderr)
+
     def test_what_is_not_built_says_so(self):
-        for command in ("mesh", "check", "reload", "release", "acquire"):
+        for command in ("mesh", "check"):
             done = self.run_command(command)
-            self.assertEqual(done.returncode, 64)
-            self.assertIn(f"'{command}' is not built yet", done.stderr)
-        for command in ("release", "acquire"):
-            done = self.run_command(command, "rxe0")
             self.assertEqual(done.returncode, 64)
             self.assertIn(f"'{command}' is not built yet", done.stderr)
         self.assertEqual(self.server.asked, [])

@@ -15,6 +15,7 @@ import urllib.request
 
 DAEMON = os.environ["PINGMESHD"]
 FAKE_WORKER = os.environ["FAKE_WORKER"]
+COMMAND = os.environ["PINGMESH"]
 
 PROBE = """
 [probe]
@@ -112,7 +113,8 @@ class Daemon:
         with open(self.log_path, "ab") as log:
             self.process = self.popen(
                 [DAEMON, FAKE_WORKER, self.mode, "--config", str(self.conf), "--sysfs-root",
-                 str(self.dir / "sys")], env=self.env, stdout=log, stderr=log)
+                 str(self.dir / "sys"), "--control", str(self.dir / "control")],
+                env=self.env, stdout=log, stderr=log)
         wait_for(lambda: self.process.poll() is not None or self.ready(), what="ready")
 
     def ready(self):
@@ -141,6 +143,13 @@ class Daemon:
         """Of the youngest worker of the device."""
         found = re.findall(rf"{device}: worker started, pid (\d+)", self.log())
         return int(found[-1])
+
+    def command(self, *words, **how):
+        """rdma-pingmesh asks this daemon."""
+        env = dict(os.environ, RDMA_PINGMESH_URL=f"http://127.0.0.1:{self.port}",
+                   RDMA_PINGMESH_CONTROL=str(self.dir / "control"))
+        return subprocess.run([COMMAND, *words], env=env, capture_output=True, text=True,
+                              timeout=60, **how)
 
     # --- HTTP ---
 

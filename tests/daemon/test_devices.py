@@ -24,6 +24,8 @@ def test_exit_for_a_lost_device_waits_until_it_is_back():
         assert d.metric("rdma_sent_pkts_total", device="rxe0") is None
         assert d.metric("rdma_finding", subject="device:rxe0", cause="local_nic") == 1
         assert "gone from this host" in d.device()["reason"]
+        assert not [k for k in d.metrics() if ("device", "rxe0") in k[1]
+                    and k[0] != "rdma_rail_info"], "series of a device that is gone"
         host = d.json("/api/v1/status")
         assert (host["verdict"], host["cause"]) == ("failing", "local_nic"), host
         (d.scripts / "rxe0").unlink()
@@ -31,6 +33,7 @@ def test_exit_for_a_lost_device_waits_until_it_is_back():
         wait_for(lambda: state(d) == "up", what="up")
         d.wait_up()
         assert d.metric("rdma_rail_up", rail="rxe0") == 1
+        assert d.metric("rdma_worker_restarts_total", device="rxe0") >= 1, "counts go on"
 
 
 def test_want_of_descriptors_is_no_sign_that_devices_left():

@@ -28,6 +28,7 @@ static void test_without_options_the_daemon_runs_on_its_default_file(void **stat
 	assert_int_equal(parse(&o, (char *[]){ARG("rdma-pingmeshd"), NULL}), 0);
 	assert_int_equal(o.action, OPTIONS_RUN);
 	assert_string_equal(o.config, "/etc/rdma-pingmesh/rdma-pingmesh.conf");
+	assert_string_equal(o.control, "/run/rdma-pingmesh/control");
 	assert_string_equal(o.sysfs_root, "/sys");
 	assert_false(o.sysfs_only);
 	assert_int_equal(o.n_sets, 0);
@@ -51,6 +52,8 @@ static void test_every_option_is_taken(void **state)
 	assert_int_equal(o.action, OPTIONS_CHECK_CONFIG);
 	assert_int_equal(parse(&o, ARGV(ARG("--print-config"))), 0);
 	assert_int_equal(o.action, OPTIONS_PRINT_CONFIG);
+	assert_int_equal(parse(&o, ARGV(ARG("--control"), ARG("/c/s"))), 0);
+	assert_string_equal(o.control, "/c/s");
 	assert_int_equal(parse(&o, ARGV(ARG("--version"))), 0);
 	assert_int_equal(o.action, OPTIONS_VERSION);
 	assert_int_equal(parse(&o, ARGV(ARG("--help"))), 0);
