@@ -48,6 +48,7 @@ struct config {
 	bool classes_default; /* none was configured: classes[0] is `default` */
 	struct op_config op[OP_COUNT];
 	uint32_t ack_timeout, retry_count;
+	uint64_t keepalive_ns;
 	uint32_t qps_per_device, connects, probes_per_second;
 	uint64_t counters_interval_ns;
 	char exclude[EXCLUDE_MAX]; /* device globs, one blank between them; never opened */

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "core/hash.h"
 #include "core/log.h"
 #include "core/names.h"
 #include "daemon/commander.h"
@@ -218,19 +219,19 @@ static void on_device(struct daemon *d, struct device *dev, const struct fact *f
 		    f->text[0] ? f->text : "usable");
 }
 
-/* The fact begins with an address of one of the two; the list knows its name. */
-static void duplicate_name(const struct daemon *d, const char *text, char name[FACT_NAME])
+/* Our list's own word for it, else what its bearers say, else the address that the text begins
+ * with. */
+static void duplicate_name(const struct daemon *d, const struct fact *f, char name[FACT_NAME])
 {
-	char word[FACT_NAME], err[CONF_MAX_ERROR];
-	union address a;
-
-	snprintf(word, sizeof(word), "%.*s", (int)strcspn(text, " "), text);
-	name_copy(name, FACT_NAME, word);
-	if (address_parse(word, &a, err, sizeof(err)) < 0)
-		return;
 	for (size_t i = 0; i < peers_count(d->peers); i++)
-		if (address_equal(&peers_get(d->peers, i)->address, &a))
+		if (hash_str(peers_get(d->peers, i)->host) == f->host_hash) {
 			name_copy(name, FACT_NAME, peers_get(d->peers, i)->host);
+			return;
+		}
+	if (name_valid(f->host))
+		name_copy(name, FACT_NAME, f->host);
+	else
+		snprintf(name, FACT_NAME, "%.*s", (int)strcspn(f->text, " "), f->text);
 }
 
 static void on_duplicate(struct daemon *d, struct device *dev, const struct fact *f)
@@ -238,7 +239,7 @@ static void on_duplicate(struct daemon *d, struct device *dev, const struct fact
 	unsigned held_back;
 
 	dev->duplicate_ns = clock_now_ns();
-	duplicate_name(d, f->text, dev->duplicate);
+	duplicate_name(d, f, dev->duplicate);
 	if (!ratelimit_allow(&dev->duplicate_limit, dev->duplicate_ns, 1, &held_back))
 		return;
 	log_warn("%s: two live daemons say that they are one host: %s", dev->name, f->text);

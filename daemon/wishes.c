@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/names.h"
 #include "daemon/config.h"
 
@@ -32,6 +33,7 @@ static void fill(struct worker_config *to, const struct wishes_config *how)
 	to->accept_any = from->accept_any;
 	to->counters_only = how->counters_only;
 	to->cm_port = RDMA_CM_PORT;
+	to->keepalive_ms = (uint32_t)(from->keepalive_ns / NSEC_PER_MSEC);
 	to->counters_interval_ns = from->counters_interval_ns;
 	name_copy(to->host, sizeof(to->host), how->host);
 	name_copy(to->device, sizeof(to->device), how->device);

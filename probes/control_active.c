@@ -243,6 +243,8 @@ void active_hello(struct control *c, struct conn *conn)
 	timer_heap_set(c->timers, &conn->timer.node, TIMER_NEVER);
 	s->rs.pattern = h->pattern;
 	s->rs.peer_rx_size = h->rx_size;
+	/* It said that it listens for it; an older version would not know the message. */
+	s->rs.keepalive_ns = h->keepalive_ms ? (uint64_t)c->cfg.keepalive_ms * NSEC_PER_MSEC : 0;
 	command(c, &(struct rail_cmd){.type = RAIL_UP, .conn = &conn->rc, .session = &s->rs});
 	session_enter_state(c, s, SEV_HELLO, "");
 }

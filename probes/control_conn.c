@@ -156,6 +156,8 @@ void conn_send_hello(struct control *c, struct conn *conn, enum wire_type type)
 	struct wire_hello h = {
 		.instance = c->cfg.instance,
 		.rx_size = endpoint_rx(c->endpoint)->size,
+		.keepalive_ms = conn->session ? c->cfg.keepalive_ms
+					      : (uint32_t)(conn->keepalive_ns / NSEC_PER_MSEC),
 	};
 
 	name_copy(h.host, sizeof(h.host), c->cfg.host);
@@ -432,7 +434,10 @@ void conn_timer(struct control *c, struct conn *conn)
 	switch (conn->phase) {
 	case CONN_OPENING:
 	case CONN_LIVE:
-		attempt_timed_out(c, conn);
+		if (conn->greeted)
+			passive_check_silence(c, conn);
+		else
+			attempt_timed_out(c, conn);
 		break;
 	case CONN_GOODBYE:
 		to_error(c, conn);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "probes/control_priv.h"
+#include "probes/table.h"
 
 static struct in6_addr peer_of(struct rdma_cm_id *id)
 {
@@ -93,7 +94,7 @@ static void replace_older(struct control *c, struct conn *conn)
 			rail_address_text(&conn->peer, peer);
 			snprintf(text, sizeof(text), "%s and %s connect under one host name", other,
 				 peer);
-			tell_duplicate(c, conn, text);
+			tell_duplicate(c, old, text);
 		}
 		conn_drain(c, old, ABORT_FLUSHED, false);
 	}
@@ -160,6 +161,26 @@ static void welcome(struct control *c, struct conn *conn)
 	sessions_wake_peer(c, &conn->peer);
 }
 
+/* What is stated is a stranger's word: bounded. An older version states nothing, and is replaced
+ * when it comes back. */
+static uint64_t keepalive_of(const struct wire_hello *h)
+{
+	uint64_t ms = h->keepalive_ms;
+
+	if (!ms)
+		return 0;
+	if (ms < KEEPALIVE_MIN_MS)
+		ms = KEEPALIVE_MIN_MS;
+	return (ms > KEEPALIVE_MAX_MS ? KEEPALIVE_MAX_MS : ms) * NSEC_PER_MSEC;
+}
+
+static void expect_word(struct control *c, struct conn *conn, uint64_t heard_ns)
+{
+	conn->silent_at_ns =
+		conn->keepalive_ns ? heard_ns + KEEPALIVE_LOST * conn->keepalive_ns : TIMER_NEVER;
+	timer_heap_set(c->timers, &conn->timer.node, conn->silent_at_ns);
+}
+
 void passive_hello(struct control *c, struct conn *conn)
 {
 	if (conn->phase != CONN_LIVE)
@@ -171,8 +192,27 @@ void passive_hello(struct control *c, struct conn *conn)
 	if (!conn->welcomed)
 		rdma_notify(conn->id, IBV_EVENT_COMM_EST);
 	welcome(c, conn);
-	timer_heap_set(c->timers, &conn->timer.node, TIMER_NEVER);
+	conn->greeted = true;
+	conn->keepalive_ns = keepalive_of(&conn->rc.hello_in);
+	expect_word(c, conn, c->p.now_ns());
 	conn_send_hello(c, conn, WIRE_HELLO_REPLY);
+}
+
+/* A dead host sends no DREQ, and a passive queue pair that nothing is sent on never notices. */
+void passive_check_silence(struct control *c, struct conn *conn)
+{
+	uint64_t now = c->p.now_ns(), patience = KEEPALIVE_LOST * conn->keepalive_ns;
+	uint64_t heard = atomic_load_explicit(&conn->rc.heard_ns, memory_order_relaxed);
+	uint64_t beat_ns, beat_wall_ns;
+
+	table_get_beat(c->p.table, WORKER_RAIL, &beat_ns, &beat_wall_ns);
+	if (heard + patience > now)
+		expect_word(c, conn, heard);
+	else if (now > conn->silent_at_ns + PAUSE_NS || beat_ns + PAUSE_NS < now)
+		/* It is we who were away: its messages may wait to be read. */
+		expect_word(c, conn, now);
+	else
+		conn_drain(c, conn, ABORT_FLUSHED, false);
 }
 
 void passive_event(struct control *c, struct conn *conn, const struct rdma_cm_event *ev)

@@ -26,6 +26,10 @@
 #define LISTEN_BACKLOG 1024
 #define MIN_RNR_TIMER 12 /* 0.64 ms; rdma_cm leaves 0, which is 655 ms */
 #define RNR_RETRY 3	 /* finite: 7 is for ever */
+#define KEEPALIVE_LOST 3 /* keep-alives in a row that did not come: the initiator is dead */
+#define KEEPALIVE_MIN_MS 100
+#define KEEPALIVE_MAX_MS (3600 * 1000)
+#define PAUSE_NS (1 * NSEC_PER_SEC) /* we were away so long: silence proves nothing */
 #define GOODBYE_TEXT "peer said goodbye"
 
 enum conn_phase {
@@ -82,6 +86,9 @@ struct conn {
 	struct passive_key key;
 	uint64_t instance;
 	struct in6_addr peer;
+	bool greeted;	       /* its HELLO came and is in rc.hello_in */
+	uint64_t keepalive_ns; /* as it stated; 0: it did not */
+	uint64_t silent_at_ns; /* when it has been silent for too long, as last reckoned */
 };
 
 struct session {
@@ -149,7 +156,8 @@ void tell_attention(struct control *c, const struct session *s);
 void tell_async(struct control *c, unsigned event, uint32_t port);
 void tell_drain(struct control *c, const struct conn *conn, enum drain_outcome outcome);
 void tell_device(struct control *c, const char *text); /* only when it changed */
-void tell_duplicate(struct control *c, const struct conn *conn, const char *text);
+/* Of the connections of one key, the older one may have said its name. */
+void tell_duplicate(struct control *c, const struct conn *older, const char *text);
 void tell_simple(struct control *c, enum fact_type type);
 void publish_session(struct control *c, struct session *s);
 void publish_qps(struct control *c);
@@ -204,6 +212,8 @@ void active_hello(struct control *c, struct conn *conn);
 void passive_request(struct control *c, struct listener *l, const struct rdma_cm_event *ev);
 void passive_event(struct control *c, struct conn *conn, const struct rdma_cm_event *ev);
 void passive_hello(struct control *c, struct conn *conn);
+/* Its initiator may be dead: end it, or look again later. */
+void passive_check_silence(struct control *c, struct conn *conn);
 
 /* control_conn.c */
 struct conn *conn_new(struct control *c, enum conn_role role, uint32_t rail);

@@ -112,10 +112,12 @@ void tell_device(struct control *c, const char *text)
 	tell(c, &f);
 }
 
-void tell_duplicate(struct control *c, const struct conn *conn, const char *text)
+void tell_duplicate(struct control *c, const struct conn *older, const char *text)
 {
-	struct fact f = {.type = FACT_DUPLICATE, .rail = conn->rail};
+	struct fact f = {.type = FACT_DUPLICATE, .rail = older->rail, .host_hash = older->key.host};
 
+	if (older->greeted)
+		name_copy(f.host, sizeof(f.host), older->rc.hello_in.host);
 	name_copy(f.text, sizeof(f.text), text);
 	tell(c, &f);
 }

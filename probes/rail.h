@@ -7,6 +7,7 @@
  * "the rail's own". */
 #pragma once
 #include <infiniband/verbs.h>
+#include <stdatomic.h>
 #include "probes/timer_heap.h"
 #include "probes/wire.h"
 #include "probes/wish.h"
@@ -33,7 +34,7 @@ struct conn_memory {
 	uint32_t lkey;
 };
 
-enum tx_kind { TX_HELLO, TX_PROBE, TX_REPLY, TX_GOODBYE, TX_MARKER };
+enum tx_kind { TX_HELLO, TX_PROBE, TX_REPLY, TX_GOODBYE, TX_KEEPALIVE, TX_MARKER };
 
 struct tx_record {
 	uint64_t wr_id;
@@ -58,8 +59,12 @@ struct rail_conn {
 	/* read by control after NOTE_HELLO; the rail takes one HELLO per connection only */
 	struct wire_hello hello_in;
 
+	/* When the peer last sent anything: one word, written by the rail, read by control. */
+	_Atomic uint64_t heard_ns;
+
 	/* the rail's own */
 	struct rail_session *session;
+	uint64_t sent_ns;		 /* our last SEND */
 	struct tx_record fifo[TX_SLOTS]; /* RC completes in order */
 	uint32_t fifo_head, fifo_len;
 	uint32_t slots_used; /* bit per tx slot */
@@ -73,6 +78,8 @@ struct echo_slot {
 	uint64_t posted_ns, deadline_ns;
 	bool failed; /* by its deadline: a reply now is late */
 	bool self_delayed;
+	bool keepalive; /* in no books; counts as an unanswered SEND, for it takes a receive there
+			 */
 };
 
 /* The one requester work request of a QP. */
@@ -95,6 +102,7 @@ struct rail_session {
 	uint64_t key_hash;	    /* of the names: the phase */
 	struct wire_region pattern; /* by UP */
 	uint32_t peer_rx_size;	    /* by UP */
+	uint64_t keepalive_ns;	    /* by UP: a message at least so often; 0: none */
 
 	/* the rail's own */
 	struct session_books books;

@@ -82,6 +82,7 @@ static int post_bytes(struct rail *r, struct rail_conn *c, enum tx_kind kind, ui
 		.send_flags = len <= c->max_inline ? IBV_SEND_INLINE : 0,
 	};
 
+	c->sent_ns = r->poll_ns;
 	return post(c, &wr,
 		    (struct tx_record){.wr_id = wr_id ? wr_id : r->next_seq++,
 				       .kind = (uint8_t)kind,
@@ -215,6 +216,29 @@ static void echo(struct rail *r, struct rail_conn *c, const uint8_t *data,
 		failed(r, c, IBV_WC_GENERAL_ERR, 0, OP_SEND);
 }
 
+/* Our own as the initiator, or the responder's word that it heard one. */
+int rail_conn_post_keepalive(struct rail *r, struct rail_conn *c, uint64_t seq)
+{
+	uint8_t slot;
+	uint8_t *buf = take_slot(c, &slot);
+
+	if (!buf)
+		return ENOMEM;
+	wire_put_header(&(struct wire_header){.type = WIRE_KEEPALIVE,
+					      .length = WIRE_HEADER_LEN,
+					      .seq = seq},
+			buf);
+	return post_bytes(r, c, TX_KEEPALIVE, 0, slot, WIRE_HEADER_LEN);
+}
+
+static void take_keepalive(struct rail *r, struct rail_conn *c, uint64_t seq)
+{
+	if (c->session)
+		rail_session_alive(r, c->session, seq);
+	else if (c->role == CONN_PASSIVE)
+		rail_conn_post_keepalive(r, c, seq);
+}
+
 static void take_hello(struct rail *r, struct rail_conn *c, const uint8_t *data, size_t len)
 {
 	if (c->hello_seen)
@@ -235,6 +259,7 @@ static void received(struct rail *r, struct rail_conn *c, const uint8_t *data, s
 		failed(r, c, IBV_WC_BAD_RESP_ERR, 0, OP_SEND);
 		return;
 	}
+	atomic_store_explicit(&c->heard_ns, r->poll_ns, memory_order_relaxed);
 	switch ((enum wire_type)h.type) {
 	case WIRE_HELLO:
 	case WIRE_HELLO_REPLY:
@@ -253,6 +278,9 @@ static void received(struct rail *r, struct rail_conn *c, const uint8_t *data, s
 		if (!c->goodbye_seen)
 			rail_note_conn(r, NOTE_GOODBYE, c);
 		c->goodbye_seen = true;
+		break;
+	case WIRE_KEEPALIVE:
+		take_keepalive(r, c, h.seq);
 		break;
 	}
 }

@@ -44,6 +44,7 @@ void rail_post_receives(struct rail *r);
 /* Post a probe's work request; 0 or a positive errno. */
 int rail_conn_post_send(struct rail *r, struct rail_conn *c, uint64_t seq, uint32_t len);
 int rail_conn_post_read(struct rail *r, struct rail_conn *c, uint64_t seq, uint32_t len);
+int rail_conn_post_keepalive(struct rail *r, struct rail_conn *c, uint64_t seq);
 void rail_note_conn(struct rail *r, enum rail_note_type type, struct rail_conn *c);
 
 /* rail_session.c */
@@ -56,6 +57,8 @@ void rail_session_remove(struct rail *r, struct rail_session *s, uint32_t reason
 void rail_session_reschedule(struct rail *r, struct rail_session *s, uint64_t now);
 void rail_session_tick(struct rail *r, struct rail_session *s, uint64_t now);
 void rail_session_reply(struct rail *r, struct rail_session *s, uint64_t seq, uint64_t now);
+/* The peer has heard our keep-alive. */
+void rail_session_alive(struct rail *r, struct rail_session *s, uint64_t seq);
 /* The work request of a probe completed: status is enum ibv_wc_status. */
 void rail_session_sent(struct rail *r, struct rail_session *s, uint64_t seq,
 		       enum ibv_wc_status status, uint64_t now);

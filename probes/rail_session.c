@@ -12,6 +12,8 @@
 #define SUSPECT_FACTOR 20
 #define SUSPECT_MIN_NS NSEC_PER_MSEC
 #define SUSPECT_MIN_N 5
+#define KEEPALIVE_TRIES                                                                            \
+	4	   /* one that could not be sent is tried again in so many parts of its time */
 #define OK_AGAIN 3 /* successes in a row after which a verdict may turn ok */
 
 void rail_session_publish(struct rail *r, struct rail_session *s)
@@ -113,7 +115,7 @@ void rail_session_reply(struct rail *r, struct rail_session *s, uint64_t seq, ui
 {
 	struct echo_slot *e = seq ? find_echo(s, seq) : NULL;
 
-	if (!e)
+	if (!e || e->keepalive)
 		return; /* a generation we do not wait for */
 	completed(r, s, OP_SEND, e->posted_ns, e->deadline_ns, e->failed, e->self_delayed, now);
 	e->seq = 0;
@@ -308,14 +310,66 @@ static void book_due(struct rail *r, struct rail_session *s, enum op op, uint64_
 		watch_turn(r, s, b, misses);
 }
 
+/* --- keep-alive --- */
+
+static bool keepalive_wanted(const struct rail_session *s)
+{
+	if (!s->conn || s->conn->failed || !s->keepalive_ns)
+		return false;
+	/* One is out already, or the peer answers no message at all: it is not to be fed more. */
+	for (unsigned i = 0; i < ECHO_BOUND; i++)
+		if (s->echo[i].seq && s->echo[i].keepalive)
+			return false;
+	return true;
+}
+
+/* READ, WRITE and atomic do not show on the other side: when no SEND was due for that long, this
+ * one says that we are there. It waits for the probe that is out, as that would wait for it. */
+static void keep_alive(struct rail *r, struct rail_session *s, uint64_t now)
+{
+	struct echo_slot *e = find_echo(s, 0);
+	uint64_t seq = r->next_seq;
+
+	if (!keepalive_wanted(s) || s->conn->sent_ns + s->keepalive_ns > now || !e || s->wr.seq ||
+	    !r->port_up[s->rail_index])
+		return;
+	r->next_seq++;
+	if (rail_conn_post_keepalive(r, s->conn, seq))
+		return; /* the next probe tells what is wrong */
+	*e = (struct echo_slot){.seq = seq, .failed = true, .keepalive = true};
+}
+
+static uint64_t next_keepalive(const struct rail_session *s, uint64_t now)
+{
+	uint64_t at;
+
+	if (!keepalive_wanted(s))
+		return TIMER_NEVER;
+	at = s->conn->sent_ns + s->keepalive_ns;
+	return at > now ? at : now + s->keepalive_ns / KEEPALIVE_TRIES;
+}
+
 static void arm(struct rail *r, struct rail_session *s)
 {
-	uint64_t at = next_deadline(s);
+	uint64_t at = next_deadline(s), alive = next_keepalive(s, r->poll_ns);
+
+	if (alive < at)
+		at = alive;
 
 	for (unsigned op = 0; s->started && op < OP_COUNT; op++)
 		if (s->books.op[op].interval_ns && s->next_due[op] < at)
 			at = s->next_due[op];
 	timer_heap_set(r->timers, &s->timer, at);
+}
+
+void rail_session_alive(struct rail *r, struct rail_session *s, uint64_t seq)
+{
+	struct echo_slot *e = seq ? find_echo(s, seq) : NULL;
+
+	if (!e || !e->keepalive)
+		return;
+	*e = (struct echo_slot){0};
+	arm(r, s);
 }
 
 void rail_session_tick(struct rail *r, struct rail_session *s, uint64_t now)
@@ -324,6 +378,7 @@ void rail_session_tick(struct rail *r, struct rail_session *s, uint64_t now)
 	for (unsigned op = 0; s->started && op < OP_COUNT; op++)
 		if (s->books.op[op].interval_ns)
 			book_due(r, s, op, now);
+	keep_alive(r, s, now);
 	arm(r, s);
 	rail_session_publish(r, s);
 }

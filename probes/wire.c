@@ -154,7 +154,7 @@ bool wire_get_header(const uint8_t *data, size_t len, struct wire_header *ret)
 		return false;
 	if (data[4] < WIRE_VERSION_MIN)
 		return false;
-	if (data[5] < WIRE_HELLO || data[5] > WIRE_GOODBYE)
+	if (data[5] < WIRE_HELLO || data[5] > WIRE_KEEPALIVE)
 		return false;
 	if (get16(data + 6) != len)
 		return false;

@@ -52,6 +52,9 @@ enum wire_type {
 	WIRE_PROBE,
 	WIRE_REPLY,
 	WIRE_GOODBYE, /* a planned stop: what follows is not a fault */
+	/* No probe: the initiator is there. The responder sends it back, with its seq. Only to a
+	 * responder whose HELLO_REPLY states a keep-alive: an older one does not know it. */
+	WIRE_KEEPALIVE,
 };
 
 #define WIRE_HEADER_LEN 24
@@ -61,7 +64,7 @@ enum wire_type {
 struct wire_header {
 	uint8_t type;	  /* enum wire_type */
 	uint16_t length;  /* of the whole message */
-	uint64_t seq;	  /* PROBE, REPLY: the probe's generation */
+	uint64_t seq;	  /* PROBE, REPLY, KEEPALIVE: a generation of the initiator */
 	uint64_t hold_ns; /* REPLY: the responder's own processing time */
 };
 
@@ -80,8 +83,10 @@ struct wire_region {
 struct wire_hello {
 	uint8_t version;
 	uint64_t instance;
-	uint32_t rx_size;      /* largest message that the sender of this HELLO can receive */
-	uint32_t keepalive_ms; /* 0: none */
+	uint32_t rx_size; /* largest message that the sender of this HELLO can receive */
+	/* HELLO: we send something at least so often; HELLO_REPLY: heard, and we end the connection
+	 * after three times that without a word. 0: none */
+	uint32_t keepalive_ms;
 	char host[FACT_NAME], rail[FACT_NAME], peer_rail[FACT_NAME], class_name[FACT_NAME];
 	struct wire_region pattern; /* len 0: none */
 };

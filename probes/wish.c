@@ -142,7 +142,7 @@ bool fact_check(const struct fact *f, size_t len)
 	if (len < LENGTH_TO(struct fact, type) || len != fact_length(f->type))
 		return false;
 	return f->rail < RAIL_MAX && fact_number_check(f) && rail_fact_check(&f->rail_fact) &&
-	       conn_check(&f->conn) && TERMINATED(f->text);
+	       conn_check(&f->conn) && TERMINATED(f->host) && TERMINATED(f->text);
 }
 
 static int packet_send(int fd, const void *data, size_t len)

@@ -40,6 +40,8 @@ struct worker_config {
 	uint32_t qps_per_device, connects, probes_per_second;
 	uint8_t allow_rocev1, accept_any, counters_only, pad;
 	uint16_t cm_port, pad2;
+	uint32_t keepalive_ms; /* our sessions send at least so often; 0: not stated */
+	uint32_t pad3;
 	uint64_t counters_interval_ns;
 	char host[FACT_NAME]; /* this host's mesh name */
 	char device[FACT_NAME];
@@ -111,6 +113,10 @@ struct fact {
 	uint64_t session_id;
 	struct rail_fact rail_fact; /* RAIL */
 	struct session_conn conn;   /* SESSION: as put in the table */
+	/* DUPLICATE: of the name in question, and the name as its bearers say it ("" when none has
+	 * said it yet). From the wire: a name of the peer list is to be preferred. */
+	uint64_t host_hash;
+	char host[FACT_NAME];
 	char text[FACT_TEXT];
 };
 

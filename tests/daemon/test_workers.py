@@ -222,6 +222,7 @@ def test_change_of_verdict_is_a_line_with_all_that_names_the_connection(answer, 
 def test_duplicate_host_is_a_finding():
     with Daemon() as d:
         d.wait_up()
-        d.script("rxe0", "duplicate 10.99.0.2 and 10.99.0.7 connect under one host name")
-        wait_for(lambda: any("host2" in f["text"] and f["cause"] == "configuration"
-                             for f in d.json("/api/v1/findings")["findings"]), what="finding")
+        for name in ("host2", "stranger"):  # on our list, and not
+            d.script("rxe0", f"duplicate {name} 10.99.0.7 and 10.99.0.8 connect under one name")
+            wait_for(lambda: any(f["subject"] == f"host:{name}" and f["cause"] == "configuration"
+                                 for f in d.json("/api/v1/findings")["findings"]), what=name)

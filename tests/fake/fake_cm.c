@@ -259,7 +259,7 @@ static void send_dreq(const struct fake_id *id)
 {
 	struct fake_id *peer = find_id(id->peer);
 
-	if (peer)
+	if (peer && !fake_dropped(id->dev, peer->dev))
 		fake_later(&(struct action){.run = dreq_arrives, .dev = id->dev, .uid = peer->uid},
 			   fake_delay(id->dev, peer->dev));
 }

@@ -423,6 +423,8 @@ static void test_two_living_instances_of_one_name_are_told(void **state)
 	assert_true(h->told.facts[FACT_DUPLICATE] >= 1);
 	assert_non_null(strstr(h->told.duplicate, "10.0.0.1"));
 	assert_non_null(strstr(h->told.duplicate, "10.0.0.2"));
+	assert_string_equal(h->told.duplicate_host, "twin");
+	assert_true(h->told.duplicate_hash == hash_str("twin"));
 }
 
 static void test_classes_and_rails_of_one_peer_live_side_by_side(void **state)

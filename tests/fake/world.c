@@ -259,6 +259,8 @@ static void note_fact(struct told *t, const struct fact *f)
 		break;
 	case FACT_DUPLICATE:
 		name_copy(t->duplicate, sizeof(t->duplicate), f->text);
+		name_copy(t->duplicate_host, sizeof(t->duplicate_host), f->host);
+		t->duplicate_hash = f->host_hash;
 		break;
 	case FACT_READY:
 	case FACT_RAIL:

@@ -29,7 +29,8 @@ struct told {
 	unsigned facts[FACT_BYE + 1];
 	unsigned drains[DRAIN_COUNT];
 	unsigned async[ASYNC_EVENT_COUNT];
-	char device[FACT_TEXT], duplicate[FACT_TEXT];
+	char device[FACT_TEXT], duplicate[FACT_TEXT], duplicate_host[FACT_NAME];
+	uint64_t duplicate_hash;
 	struct change change[WORLD_CHANGES];
 	unsigned n_changes;
 };

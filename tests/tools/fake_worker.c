@@ -8,7 +8,7 @@
  *   keep                        never let go of a removed session
  *   uncounted                   counters hang
  *   trouble TEXT                cannot probe
- *   duplicate HOST | async N | garbage   tell that once
+ *   duplicate HOST TEXT | async N | garbage   tell that once
  *   rows                        write nonsense into every row
  * What it is told goes to $FAKE_WORKER_DIR/DEVICE.log, a line a wish. */
 #include <arpa/inet.h>
@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "core/hash.h"
 #include "core/names.h"
 #include "probes/table.h"
 #include "probes/wish.h"
@@ -117,8 +118,12 @@ static void do_once(struct fake *f, const char *line)
 		return;
 	name_copy(f->once, sizeof(f->once), line);
 	if (strncmp(line, "duplicate ", 10) == 0) {
+		size_t len = strcspn(line + 10, " ");
+
 		fact.type = FACT_DUPLICATE;
-		name_copy(fact.text, sizeof(fact.text), line + 10);
+		snprintf(fact.host, sizeof(fact.host), "%.*s", (int)len, line + 10);
+		fact.host_hash = hash_str(fact.host);
+		name_copy(fact.text, sizeof(fact.text), line + 10 + len);
 		tell(f, &fact);
 	} else if (strncmp(line, "async ", 6) == 0) {
 		fact.type = FACT_ASYNC;
