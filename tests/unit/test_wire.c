@@ -199,7 +199,7 @@ static void test_header_must_agree_with_what_was_received(void **state)
 	assert_true(wire_get_header(data, sizeof(data), &out));
 	data[5] = 0;
 	assert_false(wire_get_header(data, sizeof(data), &out));
-	data[5] = WIRE_GOODBYE + 1;
+	data[5] = WIRE_KEEPALIVE + 1;
 	assert_false(wire_get_header(data, sizeof(data), &out));
 	data[5] = WIRE_PROBE;
 	data[4] = WIRE_VERSION_MIN - 1;
@@ -466,7 +466,7 @@ static void test_other_messages_are_no_hello(void **state)
 	size_t len;
 
 	(void)state;
-	for (int type = WIRE_PROBE; type <= WIRE_GOODBYE; type++) {
+	for (int type = WIRE_PROBE; type <= WIRE_KEEPALIVE; type++) {
 		len = wire_put_hello((enum wire_type)type, &in, data, sizeof(data));
 		assert_false(hello_from(data, len, &out));
 	}
