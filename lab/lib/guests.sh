@@ -30,15 +30,14 @@ kernel_options()
 
 start_guest()
 {
-	local id=$1 dir=$run/host$1 rail nics=()
+	local id=$1 dir=$run/host$1 rail nics=() words
 
 	mkdir -p "$dir"
 	for ((rail = 0; rail < rails; rail++)); do
 		nics+=(-netdev "vde,id=rail$rail,sock=$socks/rail$rail")
 		nics+=(-device "virtio-net-pci,netdev=rail$rail,romfile=,$(mac_of "$rail" "$id")")
 	done
-	# TMPDIR: what the guest writes to its disk goes to an unnamed file there.
-	TMPDIR=$run qemu-system-x86_64 -name "host$id" -M pc -nodefaults -no-user-config -display none \
+	words=(qemu-system-x86_64 -name "host$id" -M pc -nodefaults -no-user-config -display none \
 		-accel tcg -cpu max -smp 1 -m "$memory" \
 		-kernel "$boot/vmlinuz-$kernel" -initrd "$boot/initrd-$kernel" \
 		-append "$(kernel_options "$id")" \
@@ -48,8 +47,37 @@ start_guest()
 		"${nics[@]}" \
 		-netdev "user,id=mgmt,restrict=on,ipv6=off,$(forwards "$id")" \
 		-device "virtio-net-pci,netdev=mgmt,romfile=,$(mac_of 99 "$id")" \
-		-daemonize -pidfile "$socks/host$id.pid" > "$dir/qemu.log" 2>&1 ||
+		-daemonize -pidfile "$socks/host$id.pid")
+	# Kept, so that a guest that was powered off can be started again.
+	printf '%q ' "${words[@]}" > "$dir/qemu.command"
+	run_guest "$id"
+}
+
+run_guest()
+{
+	local id=$1 dir=$run/host$1
+
+	: > "$dir/console.log" # what an earlier life of it said must not be taken for news
+	# TMPDIR: what the guest writes to its disk goes to an unnamed file there.
+	TMPDIR=$run bash "$dir/qemu.command" > "$dir/qemu.log" 2>&1 ||
 		die "host$id did not start: $(tail -n 1 "$dir/qemu.log") (log: $dir/qemu.log)"
+}
+
+boot_timeout_s=240
+
+# Until the guest has its fabric and takes commands; the time began when $started says.
+wait_booted()
+{
+	local id=$1 console=$run/host$1/console.log
+
+	while ! grep -qs LAB-READY "$console"; do
+		! grep -qs LAB-FAILED "$console" || die "host$id: setting up the fabric failed; console: $console"
+		kill -0 "$(cat "$socks/host$id.pid")" 2>/dev/null ||
+			die "host$id: its QEMU ended; logs: $run/host$id/qemu.log, $console"
+		[ $SECONDS -lt $((started + boot_timeout_s)) ] ||
+			die "host$id did not boot in $boot_timeout_s s; console: $console"
+		sleep 0.2
+	done
 }
 
 mac_of() { printf 'mac=52:54:00:99:%02d:%02x\n' "$1" "$2"; }
