@@ -1,7 +1,7 @@
 """A look at all that a host tells, with everything asserted that must hold at every look."""
 
-import api
 from books import check_books, check_never_backwards, operations
+from labtools import api
 from waiting import wait_for
 
 RAIL = "rdma_rail_probe_"
@@ -68,6 +68,25 @@ def check_no_losses(rows, before):
         old = before[peer]["failures"]
         grown = {name: count - old[name] for name, count in row["failures"].items()}
         assert grown.pop("timeout") <= MAX_BUSY and not any(grown.values()), (peer, row["failures"])
+
+
+def grown(row, before, kind="failures"):
+    """By how much each reason of a session's failures, aborts or not_attempted grew; no zeros."""
+    counts = {name: count - before[kind][name] for name, count in row[kind].items()}
+    return {name: count for name, count in counts.items() if count}
+
+
+def check_only(row, before, kind, *reasons):
+    """Assert that nothing but these reasons grew; returns by how much."""
+    counts = grown(row, before, kind)
+    assert set(counts) <= set(reasons), (row["peer"], kind, counts)
+    return counts
+
+
+def check_untouched(row, before):
+    """A session that had nothing to do with a fault: the same connection, and no losses."""
+    assert (row["qpn"], row["since"]) == (before["qpn"], before["since"]), row["peer"]
+    check_no_losses({row["peer"]: row}, {row["peer"]: before})
 
 
 class Audit:

@@ -5,10 +5,14 @@ A scenario asks for the fixture "lab" and gets three hosts; another lab by a mar
     @pytest.mark.lab(rails=2)        also hosts=, kernel=, bare=
     @pytest.mark.limit(300)          seconds that it may take; 240 without
 
+With --kernel 6.1 (or 6.12) every scenario runs on guests with that kernel, but those whose mark
+states the other one.
+
 A scenario that fails is run once more on a fresh lab. If it passes then it counts as passed and is
 listed as flaky at the end. The evidence of each failure is in build/lab/failures/.
 """
 
+import dataclasses
 import os
 import re
 import shutil
@@ -17,9 +21,11 @@ import signal
 import pytest
 from _pytest.runner import runtestprotocol
 
+import healing
 from labtools import TOP, Lab, Options
 
 DEFAULT_LIMIT_S = 240
+KERNELS = ("6.1", "6.12")
 FAILURES = TOP / "build" / "lab" / "failures"
 
 the_lab = Lab()
@@ -28,11 +34,22 @@ flaky = []
 
 def options_of(item):
     mark = item.get_closest_marker("lab")
-    return Options(**(mark.kwargs if mark else {}))
+    options = Options(**(mark.kwargs if mark else {}))
+    kernel = item.config.getoption("--kernel")
+    return dataclasses.replace(options, kernel=kernel) if kernel else options
+
+
+def is_for_kernel(item, kernel):
+    mark = item.get_closest_marker("lab")
+    return not mark or mark.kwargs.get("kernel", kernel) == kernel
 
 
 def uses_lab(item):
     return "lab" in getattr(item, "fixturenames", ())
+
+
+def pytest_addoption(parser):
+    parser.addoption("--kernel", choices=KERNELS, help="the kernel of all guests")
 
 
 def pytest_configure(config):
@@ -43,9 +60,12 @@ def pytest_configure(config):
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    kernel = config.getoption("--kernel")
+    if kernel:
+        items[:] = [item for item in items if is_for_kernel(item, kernel)]
     # Scenarios that can share a lab follow each other: each change of it costs half a minute.
-    default = Options()
+    default = Options(kernel=kernel or Options.kernel)
     items.sort(key=lambda item: (options_of(item) != default, repr(options_of(item))))
 
 
@@ -111,6 +131,8 @@ def pytest_sessionfinish():
 
 
 def pytest_terminal_summary(terminalreporter):
+    if healing.measured:
+        healing.show(terminalreporter)
     unit_tests = os.environ.get("CHECK_FLAKY", "").split()
     if not flaky and not unit_tests:
         return

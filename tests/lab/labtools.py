@@ -129,6 +129,11 @@ class Lab:
     def pull(self, host, src, dst):
         self._command("pull", host, str(src), str(dst), timeout=120)
 
+    def power(self, what, host):
+        """Cut a host's power (off), give it back (on), or both at once (cycle)."""
+        words = [str(TOP / "lab" / "lib" / "power"), "--port-base", str(self.port_base), what, host]
+        subprocess.run(words, check=True, timeout=UP_TIMEOUT_S, stdin=subprocess.DEVNULL)
+
     # Daemons
 
     def json(self, host, path):

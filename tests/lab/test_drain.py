@@ -35,6 +35,7 @@ def drain_one(lab, host, peer):
     return {h: {name: after[h][name] - before[h][name] for name in before[h]} for h in before}
 
 
+@pytest.mark.lab(kernel="6.12")
 def test_a_drain_ends_with_the_last_wqe_event(lab):
     for host, grown in drain_one(lab, "host1", "host2").items():
         assert grown["last_wqe"] >= 1 and grown["timeout"] == 0, (host, grown)
