@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/table.h"
+#include "cli/terminal.h"
 #include "cli/text.h"
 
 const struct command commands[] = {
@@ -11,7 +12,7 @@ const struct command commands[] = {
 	{"devices", NULL, "RDMA devices, their ports and their workers", command_devices},
 	{"events", NULL, "what happened: [--since SEQ] [--follow]", command_events},
 	{"mesh", NULL, "the table of all hosts", NULL},
-	{"check", NULL, "verdict against the whole mesh", NULL},
+	{"check", NULL, "one line for a monitoring system, then what is wrong", command_check},
 	{"reload", NULL, "read the configuration again, and say what is wrong with it",
 	 command_reload},
 	{"release", "DEVICE", "let go of a device, for its driver or firmware", command_release},
@@ -63,7 +64,8 @@ void command_print_raw(struct answer *a)
 
 enum cli_exit command_print_table(struct text_table *t)
 {
-	bool printed = t && text_table_print(t, stdout);
+	struct text_style style = terminal_style();
+	bool printed = t && text_table_print(t, &style, stdout);
 
 	text_table_free(t);
 	if (printed)

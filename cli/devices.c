@@ -82,6 +82,11 @@ static void put_rows(struct text_table *t, const json_t *device, double now)
 	}
 }
 
+static void tint(struct text_table *t)
+{
+	text_table_tint(t, COL_VERDICT);
+}
+
 static void name_device(const json_t *device, struct strbuf *out)
 {
 	strbuf_puts(out, value_text(device, "device", "?"));
@@ -95,6 +100,7 @@ enum cli_exit command_devices(const struct cli_options *o)
 		.columns = COL_COUNT,
 		.titles = titles,
 		.put = put_rows,
+		.tidy = tint,
 		.name = name_device,
 	};
 

@@ -17,8 +17,9 @@ static void print_help(FILE *out)
 	      "  --control PATH  its socket for reload, release and acquire\n"
 	      "                  (" CLI_CONTROL_DEFAULT ")\n"
 	      "  --version, --help\n\n"
-	      "exit status of 'status': 0 ok, 1 degraded or unknown, 2 failing, 3 unreachable;\n"
-	      "of the others 0, or 3 when it could not be done; 64 for a wrong command line\n",
+	      "exit status of 'status' and 'check': 0 ok, 1 degraded or unknown, 2 failing,\n"
+	      "3 unreachable; of the others 0, or 3 when it could not be done; 64 for a wrong "
+	      "command line\n",
 	      out);
 }
 

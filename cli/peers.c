@@ -98,6 +98,7 @@ static void hide_dull(struct text_table *t)
 		for (size_t c = 0; c < COL_COUNT; c++)
 			used[c] |= text_table_get(t, row, c)[0] != '\0';
 	}
+	text_table_tint(t, COL_VERDICT);
 	if (!peer_rail)
 		text_table_hide(t, COL_PEER_RAIL);
 	if (!class_name)

@@ -2,16 +2,40 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/newcomer.h"
+#include "cli/terminal.h"
 #include "cli/text.h"
 #include "cli/value.h"
 
-static enum cli_exit exit_of(const char *verdict)
+enum cli_exit command_exit_of(const char *verdict)
 {
 	if (!strcmp(verdict, "ok"))
 		return CLI_OK;
 	if (!strcmp(verdict, "failing"))
 		return CLI_FAILING;
 	return CLI_DEGRADED;
+}
+
+bool command_fetch_status(const struct cli_options *o, struct answer *ret)
+{
+	if (!command_fetch(o, "/api/v1/status", ret))
+		return false;
+	if (value_text(ret->json, "verdict", NULL))
+		return true;
+	command_complain("the status has no verdict: is this rdma-pingmeshd?");
+	answer_free(ret);
+	return false;
+}
+
+void command_add_finding(struct strbuf *out, const json_t *finding)
+{
+	char buf[TEXT_SHORT];
+	double since = 0;
+
+	value_double(finding, "since", &since);
+	strbuf_printf(out, "%s %s %s since %s: %s", value_text(finding, "severity", "?"),
+		      value_text(finding, "subject", "?"), value_text(finding, "cause", "?"),
+		      text_date(since, buf), value_text(finding, "text", ""));
 }
 
 static void print_up(const char *what, const json_t *counts)
@@ -22,18 +46,26 @@ static void print_up(const char *what, const json_t *counts)
 
 static void print_status(const json_t *status)
 {
+	const char *verdict = value_text(status, "verdict", "?");
+	const char *colour = terminal_style().colour ? text_colour(verdict) : "";
 	struct strbuf line = {0};
 	char buf[TEXT_SHORT];
 	double uptime = 0;
 
 	value_double(status, "uptime_seconds", &uptime);
-	strbuf_printf(&line, "%s: %s", value_text(status, "host", "?"),
-		      value_text(status, "verdict", "?"));
-	if (strcmp(value_text(status, "cause", "none"), "none"))
-		strbuf_printf(&line, " (%s)", value_text(status, "cause", "?"));
-	strbuf_printf(&line, ", rdma-pingmeshd %s, up %s", value_text(status, "version", "?"),
-		      text_duration(uptime, buf));
-	command_print_line(line.data ? line.data : "");
+	text_add_clean(&line, value_text(status, "host", "?"));
+	strbuf_printf(&line, ": %s", colour);
+	text_add_clean(&line, verdict);
+	strbuf_puts(&line, colour[0] ? TEXT_PLAIN : "");
+	if (strcmp(value_text(status, "cause", "none"), "none")) {
+		strbuf_puts(&line, " (");
+		text_add_clean(&line, value_text(status, "cause", "?"));
+		strbuf_putc(&line, ')');
+	}
+	strbuf_puts(&line, ", rdma-pingmeshd ");
+	text_add_clean(&line, value_text(status, "version", "?"));
+	strbuf_printf(&line, ", up %s", text_duration(uptime, buf));
+	puts(line.data && !strbuf_failed(&line) ? line.data : "");
 	print_up("sessions", value_object(status, "sessions"));
 	print_up(", rails", value_object(status, "rails"));
 	putchar('\n');
@@ -43,13 +75,8 @@ static void print_status(const json_t *status)
 static void print_finding(const json_t *finding)
 {
 	struct strbuf line = {0};
-	char buf[TEXT_SHORT];
-	double since = 0;
 
-	value_double(finding, "since", &since);
-	strbuf_printf(&line, "%s %s %s since %s: %s", value_text(finding, "severity", "?"),
-		      value_text(finding, "subject", "?"), value_text(finding, "cause", "?"),
-		      text_date(since, buf), value_text(finding, "text", ""));
+	command_add_finding(&line, finding);
 	command_print_line(line.data ? line.data : "");
 	strbuf_free(&line);
 }
@@ -79,20 +106,17 @@ enum cli_exit command_status(const struct cli_options *o)
 	struct answer a;
 	enum cli_exit result;
 
-	if (!command_fetch(o, "/api/v1/status", &a))
+	if (!command_fetch_status(o, &a))
 		return CLI_UNREACHABLE;
-	if (!value_text(a.json, "verdict", NULL)) {
-		command_complain("the status has no verdict: is this rdma-pingmeshd?");
-		answer_free(&a);
-		return CLI_UNREACHABLE;
-	}
-	result = exit_of(value_text(a.json, "verdict", ""));
+	result = command_exit_of(value_text(a.json, "verdict", ""));
 	if (o->json) {
 		command_print_raw(&a);
 		return result;
 	}
 	print_status(a.json);
 	print_findings(o, value_text(a.json, "reason", ""));
+	if (value_u64(value_object(a.json, "sessions"), "total", 1) == 0)
+		newcomer_print(o, value_text(a.json, "host", "?"));
 	answer_free(&a);
 	return result;
 }

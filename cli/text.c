@@ -47,6 +47,37 @@ size_t text_width(const char *text)
 	return n;
 }
 
+void text_add_cut(struct strbuf *sb, const char *text, size_t width)
+{
+	bool cut = text_width(text) > width;
+	size_t left = cut && width ? width - 1 : width;
+
+	for (; *text; text++) {
+		if (!continues((unsigned char)*text) && left-- == 0)
+			break;
+		strbuf_putc(sb, *text);
+	}
+	if (cut && width)
+		strbuf_puts(sb, "\xe2\x80\xa6");
+}
+
+const char *text_colour(const char *verdict)
+{
+	static const struct {
+		const char *verdict, *colour;
+	} known[] = {
+		{"ok", "\033[32m"},
+		{"degraded", "\033[33m"},
+		{"failing", "\033[1;31m"},
+		{"unknown", "\033[35m"},
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(verdict, known[i].verdict))
+			return known[i].colour;
+	return "";
+}
+
 const char *text_latency(double seconds, char buf[TEXT_SHORT])
 {
 	if (!(seconds >= 0) || seconds > 1e6)

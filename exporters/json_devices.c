@@ -50,15 +50,16 @@ static void put_saturated(struct jsonw *j, const struct snap_device *d, unsigned
 	jsonw_close_array(j);
 }
 
-static const char *rail_of(const struct snapshot *s, const struct snap_device *d, unsigned port)
+static const struct snap_rail *rail_of(const struct snapshot *s, const struct snap_device *d,
+				       unsigned port)
 {
 	for (size_t i = 0; i < s->n_rails; i++) {
 		const struct snap_rail *r = &s->rails[i];
 
 		if (r->present && r->fact.port == port && strcmp(r->fact.device, d->name) == 0)
-			return r->name;
+			return r;
 	}
-	return "";
+	return NULL;
 }
 
 static void put_gids(struct jsonw *j, const struct snap_device *d, unsigned port)
@@ -86,9 +87,12 @@ static void put_gids(struct jsonw *j, const struct snap_device *d, unsigned port
 static void put_port(struct jsonw *j, const struct snapshot *s, const struct snap_device *d,
 		     const struct port_fact *p)
 {
+	const struct snap_rail *rail = rail_of(s, d, p->port);
+
 	jsonw_open_object(j);
 	jsonw_put_u64(j, "port", p->port);
-	jsonw_put_known_string(j, "rail", rail_of(s, d, p->port));
+	jsonw_put_known_string(j, "rail", rail ? rail->name : "");
+	jsonw_put_known_string(j, "address", rail ? rail->fact.address : "");
 	jsonw_put_known_string(j, "netdev", p->netdev);
 	jsonw_put_known_string(j, "link_layer", p->link_layer_text);
 	jsonw_put_known_string(j, "state", p->state_known ? p->state_text : "");

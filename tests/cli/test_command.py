@@ -3,12 +3,17 @@
 Usage: test_command.py PATH-OF-RDMA-PINGMESH
 """
 
+import fcntl
 import http.server
 import json
+import os
+import pty
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 import unittest
@@ -138,6 +143,92 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(done.returncode, 64)
         self.assertIn("RDMA_PINGMESH_URL 'host1'", done.stderr)
 
+    # --- check ---
+
+    def test_check_is_one_line_with_figures_and_then_the_findings(self):
+        for verdict, word, code in (("ok", "OK", 0), ("degraded", "WARNING", 1),
+                                    ("unknown", "WARNING", 1), ("failing", "CRITICAL", 2)):
+            self.answer("status", status(verdict, reason="" if verdict == "ok" else "a|b\nc"))
+            done = self.run_command("check")
+            self.assertEqual(done.returncode, code)
+            first, *rest = done.stdout.splitlines()
+            text, figures = first.split(" | ")
+            self.assertTrue(text.startswith(f"RDMA {word} - host1 is {verdict}: "), text)
+            self.assertEqual("a/b?c; 2 of 2 sessions" in text, verdict != "ok", text)
+            self.assertEqual(figures, "sessions_up=2;;;0;2 rails_up=1;;;0;1")
+            self.assertEqual(rest, [])
+        self.answer("findings", envelope(findings=[
+            {"severity": "critical", "subject": "port:rxe0/1", "cause": "local_port",
+             "since": NOW, "text": "down | out"}]))
+        self.assertIn("\ncritical port:rxe0/1 local_port since 2026-", self.run_command("check").stdout)
+        self.assertIn("down / out", self.run_command("check").stdout)
+
+    def test_check_of_a_daemon_that_does_not_answer_is_3_and_says_so_on_stdout(self):
+        done = self.run_command("check", url="http://127.0.0.1:1")
+        self.assertEqual(done.returncode, 3)
+        self.assertTrue(done.stdout.startswith("RDMA UNKNOWN - "), done.stdout)
+        self.answer("status", envelope(odd=1))
+        self.assertEqual(self.run_command("check").returncode, 3)
+        self.assertEqual(self.run_command("check", "--json", url="http://127.0.0.1:1").stdout, "")
+
+    # --- a host without peers ---
+
+    def test_status_of_a_host_without_peers_shows_what_to_paste_for_the_others(self):
+        self.answer("status", status("unknown", sessions={"up": 0, "total": 0}))
+        gid = {"index": 1, "gid": "0000:0000:0000:0000:0000:ffff:0a63:0001", "type": "rocev2",
+               "netdev": "eth0"}
+        port = {"port": 1, "rail": "rxe0", "address": "10.99.0.1", "netdev": "eth0", "gids": [gid]}
+        self.answer("devices", envelope(devices=[
+            {"device": "rxe0", "ports": [port]},
+            {"device": "rxe1", "ports": [{**port, "rail": "blue", "address": "fe80::1%eth1"}]},
+            {"device": "idle0", "ports": [{**port, "rail": None, "address": None}]}]))
+        lines = self.run_command("status").stdout.splitlines()
+        self.assertIn("peer = host1/rxe0 10.99.0.1", lines)
+        self.assertIn("#peer = host1/blue fe80::1%INTERFACE-THERE", lines)
+        self.assertNotIn("idle0", " ".join(lines))
+        (row,) = [line.split() for line in lines if line.startswith("rxe0")]
+        self.assertEqual(row, ["rxe0", "rxe0", "1", "eth0", "10.99.0.1", gid["gid"], "rocev2"])
+        self.answer("devices", envelope(devices=[{"device": "idle0", "ports": []}]))
+        self.assertIn("No port of this host is a rail", self.run_command("status").stdout)
+        self.answer("status", status("ok"))
+        self.assertNotIn("peer =", self.run_command("status").stdout)
+
+    # --- terminals ---
+
+    def on_terminal(self, *args, columns=80, env=None):
+        """What appears on a terminal of that width."""
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        done = subprocess.run([PROGRAM, *args, "--url", self.url], stdout=slave,
+                              env={"TERM": "xterm", **(env or {})}, timeout=30)
+        os.close(slave)
+        text = b""
+        try:
+            while chunk := os.read(master, 65536):
+                text += chunk
+        except OSError:
+            pass  # the end of a terminal
+        os.close(master)
+        return done.returncode, text.decode().replace("\r\n", "\n")
+
+    def test_colours_are_for_terminals_alone_and_not_for_all_of_them(self):
+        self.answer("status", status("failing"))
+        self.answer("peers", envelope(peers=[peer(verdict="degraded")]))
+        self.assertIn("\x1b[1;31mfailing\x1b[0m", self.on_terminal("status")[1])
+        self.assertIn("\x1b[33mdegraded\x1b[0m", self.on_terminal("peers")[1])
+        for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+            self.assertNotIn("\x1b", self.on_terminal("status", env=env)[1])
+        self.assertNotIn("\x1b", self.run_command("status").stdout)
+        self.assertNotIn("\x1b", self.run_command("peers").stdout)
+
+    def test_table_fits_the_terminal_and_is_whole_elsewhere(self):
+        self.answer("peers", envelope(peers=[peer(peer=60 * "x")]))
+        for columns in (90, 110):
+            _, text = self.on_terminal("peers", columns=columns, env={"NO_COLOR": "1"})
+            self.assertTrue(all(len(line) <= columns for line in text.splitlines()), text)
+            self.assertIn("xx\u2026", text)
+        self.assertIn(60 * "x", self.run_command("peers").stdout)
+
     # --- the control socket ---
 
     def control(self, answer):
@@ -193,7 +284,7 @@ class CommandTest(unittest.TestCase):
         self.assertIn("at most 107 bytes", done.stderr)
 
     def test_what_is_not_built_says_so(self):
-        for command in ("mesh", "check"):
+        for command in ("mesh",):
             done = self.run_command(command)
             self.assertEqual(done.returncode, 64)
             self.assertIn(f"'{command}' is not built yet", done.stderr)
