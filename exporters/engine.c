@@ -9,6 +9,7 @@
 
 #include "core/clock.h"
 #include "core/loop.h"
+#include "exporters/tls.h"
 
 #define CONNECTION_MEMORY 32768u /* bytes: bounds header and answer header */
 #define BODY_MAX 65536		 /* bytes of a request's body that are read and thrown away */
@@ -23,6 +24,7 @@ struct engine {
 	struct loop *loop;
 	const struct engine_events *events;
 	void *arg;
+	struct tls *tls; /* NULL: plain */
 	struct MHD_Daemon *daemon;
 	struct loop_source *io, *timer;
 	struct exchange *waiting;
@@ -281,6 +283,14 @@ static void completed(void *cls, struct MHD_Connection *connection, void **reque
 
 /* --- connections --- */
 
+static void demand_certificate(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+
+	tls_demand_certificate(info->tls_session);
+}
+
 static struct guest *enter(struct engine *e, struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *fd =
@@ -288,6 +298,9 @@ static struct guest *enter(struct engine *e, struct MHD_Connection *connection)
 	const union MHD_ConnectionInfo *addr =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 
+	/* The library itself would only ask for one. */
+	if (e->tls && tls_client_ca(e->tls))
+		demand_certificate(connection);
 	return e->events->enter(e->arg, fd->connect_fd, addr->client_addr);
 }
 
@@ -364,6 +377,35 @@ static void on_timer(void *arg, uint64_t now_ns)
 
 /* --- life --- */
 
+static struct MHD_Daemon *start_library(struct engine *e)
+{
+	unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME;
+	struct MHD_OptionItem tls[5] = {{MHD_OPTION_END, 0, NULL}};
+	size_t n = 0;
+
+	if (e->tls) {
+		flags |= MHD_USE_TLS;
+		tls[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0,
+						   (void *)(uintptr_t)tls_cert(e->tls)};
+		tls[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0,
+						   (void *)(uintptr_t)tls_key(e->tls)};
+		tls[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0,
+						   (void *)(uintptr_t)TLS_PRIORITIES};
+		if (tls_client_ca(e->tls))
+			tls[n++] =
+				(struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_TRUST, 0,
+							(void *)(uintptr_t)tls_client_ca(e->tls)};
+		tls[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
+	}
+	return MHD_start_daemon(
+		flags, 0, NULL, NULL, handle, e, MHD_OPTION_CONNECTION_LIMIT,
+		(unsigned)(GUESTS_MAX + GUESTS_SLACK), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, STALL_TIMEOUT_S,
+		MHD_OPTION_UNESCAPE_CALLBACK, unescape, e, MHD_OPTION_NOTIFY_COMPLETED, completed,
+		e, MHD_OPTION_NOTIFY_CONNECTION, connection_changes, e, MHD_OPTION_ARRAY, tls,
+		MHD_OPTION_END);
+}
+
 static int start(struct engine *e)
 {
 	const union MHD_DaemonInfo *info;
@@ -371,13 +413,7 @@ static int start(struct engine *e)
 	e->timer = loop_add_timer(e->loop, on_timer, e);
 	if (!e->timer)
 		return -errno;
-	e->daemon = MHD_start_daemon(
-		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
-		handle, e, MHD_OPTION_CONNECTION_LIMIT, (unsigned)(GUESTS_MAX + GUESTS_SLACK),
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-		MHD_OPTION_CONNECTION_TIMEOUT, STALL_TIMEOUT_S, MHD_OPTION_UNESCAPE_CALLBACK,
-		unescape, e, MHD_OPTION_NOTIFY_COMPLETED, completed, e,
-		MHD_OPTION_NOTIFY_CONNECTION, connection_changes, e, MHD_OPTION_END);
+	e->daemon = start_library(e);
 	if (!e->daemon)
 		return -ENOMEM;
 	info = MHD_get_daemon_info(e->daemon, MHD_DAEMON_INFO_EPOLL_FD);
@@ -387,14 +423,15 @@ static int start(struct engine *e)
 	return e->io ? 0 : -errno;
 }
 
-struct engine *engine_new(struct loop *loop, const struct engine_events *events, void *arg)
+struct engine *engine_new(struct loop *loop, struct tls *tls, const struct engine_events *events,
+			  void *arg)
 {
 	struct engine *e = calloc(1, sizeof(*e));
 	int r;
 
 	if (!e)
 		return NULL;
-	*e = (struct engine){.loop = loop, .events = events, .arg = arg};
+	*e = (struct engine){.loop = loop, .events = events, .arg = arg, .tls = tls_ref(tls)};
 	r = start(e);
 	if (r == 0)
 		return e;
@@ -414,5 +451,6 @@ void engine_free(struct engine *e)
 	loop_source_free(e->timer);
 	if (e->daemon)
 		MHD_stop_daemon(e->daemon);
+	tls_unref(e->tls);
 	free(e);
 }

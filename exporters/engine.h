@@ -9,6 +9,7 @@
 
 struct engine;
 struct loop;
+struct tls;
 
 /* A request between its header and its answer. */
 struct exchange {
@@ -32,8 +33,9 @@ struct engine_events {
 		       struct http_reply *reply);
 };
 
-/* events must outlive the engine. NULL with errno. */
-struct engine *engine_new(struct loop *loop, const struct engine_events *events, void *arg);
+/* tls NULL: plain HTTP. events must outlive the engine. NULL with errno. */
+struct engine *engine_new(struct loop *loop, struct tls *tls, const struct engine_events *events,
+			  void *arg);
 void engine_free(struct engine *e); /* closes everything at once; NULL is fine */
 /* Takes fd over; nothing is read before engine_run(). */
 void engine_add(struct engine *e, int fd, const struct sockaddr *addr, socklen_t len);

@@ -1,6 +1,7 @@
 #include "exporters/http.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -11,8 +12,11 @@
 #include "exporters/guests.h"
 #include "exporters/listeners.h"
 #include "exporters/routes.h"
+#include "exporters/tls.h"
 
 #define HELD_MAX (128u << 20) /* bytes that answers on their way may hold */
+#define LEAVING_MAX 16	      /* engines of former certificates with connections left */
+#define LEAVING_KEPT 4	      /* of them after a sweep: connections of older ones are closed */
 #define SWEEP_NS (1 * NSEC_PER_SEC)
 
 struct http_server {
@@ -20,7 +24,11 @@ struct http_server {
 	struct http_source source;
 	struct editions *editions;
 	struct routes routes;
-	struct engine *plain;
+	struct engine *plain, *secure; /* secure NULL: no TLS */
+	struct tls *tls;	       /* of secure */
+	bool plain_loopback;
+	struct engine *leaving[LEAVING_MAX]; /* oldest first */
+	size_t n_leaving;
 	struct loop_source *sweep;
 	struct listeners *listeners;
 	struct guests guests;
@@ -62,6 +70,20 @@ static bool answer(void *arg, struct exchange *x, const struct http_request *req
 
 /* --- connections --- */
 
+/* Only here are engines freed: never while one of them is in the middle of a request. */
+static void free_leaving(struct http_server *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->n_leaving; i++) {
+		if (s->n_leaving - i > LEAVING_KEPT || engine_empty(s->leaving[i]))
+			engine_free(s->leaving[i]);
+		else
+			s->leaving[kept++] = s->leaving[i];
+	}
+	s->n_leaving = kept;
+}
+
 static void sweep(void *arg, uint64_t now_ns)
 {
 	struct http_server *s = arg;
@@ -69,7 +91,8 @@ static void sweep(void *arg, uint64_t now_ns)
 
 	while ((g = guests_overdue(&s->guests, now_ns)))
 		shut(g);
-	s->sweeping = guests_any(&s->guests);
+	free_leaving(s);
+	s->sweeping = guests_any(&s->guests) || s->n_leaving > 0;
 	if (s->sweeping)
 		loop_timer_arm(s->sweep, now_ns + SWEEP_NS);
 }
@@ -100,6 +123,26 @@ static void leave(void *arg, struct guest *g)
 
 static const struct engine_events engine_events = {enter, leave, answer};
 
+static bool is_loopback(const struct sockaddr *addr)
+{
+	const struct in6_addr *in6 = &((const struct sockaddr_in6 *)(const void *)addr)->sin6_addr;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)addr;
+
+	if (addr->sa_family == AF_INET)
+		return (ntohl(in->sin_addr.s_addr) >> 24) == IN_LOOPBACKNET;
+	if (addr->sa_family != AF_INET6)
+		return false;
+	return IN6_IS_ADDR_LOOPBACK(in6) ||
+	       (IN6_IS_ADDR_V4MAPPED(in6) && in6->s6_addr[12] == IN_LOOPBACKNET);
+}
+
+static struct engine *engine_for(struct http_server *s, const struct sockaddr *addr)
+{
+	if (!s->secure || (s->plain_loopback && is_loopback(addr)))
+		return s->plain;
+	return s->secure;
+}
+
 static void client_comes(void *arg, int fd, const struct sockaddr *addr, socklen_t len)
 {
 	struct http_server *s = arg;
@@ -107,7 +150,7 @@ static void client_comes(void *arg, int fd, const struct sockaddr *addr, socklen
 
 	if (in_the_way)
 		shut(in_the_way);
-	engine_add(s->plain, fd, addr, len);
+	engine_add(engine_for(s, addr), fd, addr, len);
 }
 
 static void batch_ends(void *arg, bool fds_left)
@@ -118,6 +161,59 @@ static void batch_ends(void *arg, bool fds_left)
 	if (longest)
 		shut(longest);
 	engine_run(s->plain);
+	if (s->secure)
+		engine_run(s->secure);
+}
+
+/* --- protection --- */
+
+static void retire(struct http_server *s, struct engine *e)
+{
+	if (!e)
+		return;
+	engine_retire(e);
+	s->leaving[s->n_leaving++] = e;
+}
+
+/* A certificate belongs to an engine for good: for another one there is another engine, and what
+ * the old one has begun goes on undisturbed. */
+static int renew_engines(struct http_server *s, struct tls *tls)
+{
+	struct engine *plain, *secure = NULL;
+
+	if (s->n_leaving + 2 > LEAVING_MAX)
+		return -EBUSY;
+	plain = engine_new(s->loop, NULL, &engine_events, s);
+	if (!plain)
+		return -errno;
+	if (tls)
+		secure = engine_new(s->loop, tls, &engine_events, s);
+	if (tls && !secure) {
+		int r = -errno;
+
+		engine_free(plain);
+		return r;
+	}
+	retire(s, s->plain);
+	retire(s, s->secure);
+	s->plain = plain;
+	s->secure = secure;
+	return 0;
+}
+
+int http_server_protect(struct http_server *s, const struct http_protection *p)
+{
+	int r = 0;
+
+	if (!tls_equal(s->tls, p->tls) || s->plain_loopback != p->plain_loopback)
+		r = renew_engines(s, p->tls);
+	if (r < 0)
+		return r;
+	tls_unref(s->tls);
+	s->tls = tls_ref(p->tls);
+	s->plain_loopback = p->plain_loopback;
+	start_sweeping(s, clock_now_ns());
+	return 0;
 }
 
 /* --- life --- */
@@ -128,7 +224,7 @@ static int start(struct http_server *s)
 	s->routes = (struct routes){&s->source, s->editions};
 	s->sweep = loop_add_timer(s->loop, sweep, s);
 	s->listeners = listeners_new(s->loop, client_comes, batch_ends, s);
-	s->plain = engine_new(s->loop, &engine_events, s);
+	s->plain = engine_new(s->loop, NULL, &engine_events, s);
 	return s->editions && s->sweep && s->listeners && s->plain ? 0 : -ENOMEM;
 }
 
@@ -157,6 +253,10 @@ void http_server_free(struct http_server *s)
 		return;
 	listeners_free(s->listeners);
 	engine_free(s->plain);
+	engine_free(s->secure);
+	for (size_t i = 0; i < s->n_leaving; i++)
+		engine_free(s->leaving[i]);
+	tls_unref(s->tls);
 	loop_source_free(s->sweep);
 	editions_free(s->editions);
 	free(s);

@@ -10,6 +10,7 @@ struct loop;
 struct snapshot;
 struct journal;
 struct http_server;
+struct tls;
 
 /* Where the answers come from. Called in the loop's thread. */
 struct http_source {
@@ -27,6 +28,16 @@ struct http_server *http_server_new(struct loop *loop, const struct http_source 
 void http_server_free(struct http_server *s); /* closes everything at once; NULL is fine */
 /* Allow or forbid reloads by POST from now on. */
 void http_server_allow_reload(struct http_server *s, bool allow);
+
+/* Who may come, and how. */
+struct http_protection {
+	struct tls *tls;     /* NULL: plain HTTP */
+	bool plain_loopback; /* clients at 127.0.0.1 or ::1 speak plain HTTP nevertheless */
+};
+
+/* From now on; before the first call, plain HTTP for all. Takes references of its own. Connections
+ * of before end with their next answer. Nothing has changed when it fails: -errno. */
+int http_server_protect(struct http_server *s, const struct http_protection *p);
 
 /* Listen at addr (sockaddr_in or sockaddr_in6, port included; port 0: any free one). [::] serves
  * both families, only IPv6 when another listener has the port for IPv4, and 0.0.0.0 where the

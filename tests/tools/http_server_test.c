@@ -4,7 +4,10 @@
  *
  * MODES is a list of words, or "-": stale (the snapshot is 10 s old), starting (there is none, not
  * ready), reload (POST is allowed), reload_fails. Prints the port once it listens. Reload adds an
- * event; a new snapshot is made every second. */
+ * event; a new snapshot is made every second. Lines on stdin change who may come, each answered by
+ *a line, "ok" or what is wrong:
+ *
+ *	protect CERT KEY CLIENT_CA loopback|all		files, or "-" for none */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -17,6 +20,7 @@
 #include "core/clock.h"
 #include "core/loop.h"
 #include "exporters/http.h"
+#include "exporters/tls.h"
 #include "health/journal.h"
 #include "tests/tools/synthetic_args.h"
 
@@ -29,6 +33,9 @@ struct host {
 	struct journal *journal;
 	struct loop_source *tick;
 	bool stale, starting, reload_fails;
+	struct http_server *server;
+	char line[4096];
+	size_t line_len;
 };
 
 static void make_snapshot(struct host *h, uint64_t now_ns)
@@ -76,13 +83,70 @@ static int reload(void *arg, char *err, size_t errlen)
 	return 0;
 }
 
+static char *read_file(const char *path, size_t *ret_len)
+{
+	static const size_t max = 1 << 16;
+	FILE *f = fopen(path, "re");
+	char *text = calloc(1, max);
+
+	*ret_len = f && text ? fread(text, 1, max, f) : 0;
+	if (f)
+		fclose(f);
+	return text;
+}
+
+static void protect(struct host *h, char *const word[4])
+{
+	struct tls_text text[3];
+	char err[256] = "ok", *content[3];
+	struct http_protection p = {.plain_loopback = strcmp(word[3], "loopback") == 0};
+	int r;
+
+	for (int i = 0; i < 3; i++) {
+		content[i] = read_file(word[i], &text[i].len);
+		text[i].name = word[i];
+		text[i].text = content[i];
+	}
+	if (strcmp(word[0], "-") != 0)
+		p.tls = tls_new(&text[0], &text[1], strcmp(word[2], "-") ? &text[2] : NULL, err,
+				sizeof(err));
+	if (strcmp(err, "ok") == 0 && (r = http_server_protect(h->server, &p)) < 0)
+		snprintf(err, sizeof(err), "%s", strerror(-r));
+	tls_unref(p.tls);
+	for (int i = 0; i < 3; i++)
+		free(content[i]);
+	printf("%s\n", err);
+	fflush(stdout);
+}
+
+static void on_line(struct host *h)
+{
+	char *word[5], *save, *w = strtok_r(h->line, " ", &save);
+	int n = 0;
+
+	for (; w && n < 5; w = strtok_r(NULL, " ", &save))
+		word[n++] = w;
+	if (n == 5 && strcmp(word[0], "protect") == 0)
+		protect(h, word + 1);
+	else
+		printf("what?\n");
+}
+
 static void on_stdin(void *arg, int fd, uint32_t events)
 {
+	struct host *h = arg;
 	char byte;
 
 	(void)events;
-	if (read(fd, &byte, 1) <= 0)
-		loop_exit(((struct host *)arg)->loop, 0);
+	if (read(fd, &byte, 1) <= 0) {
+		loop_exit(h->loop, 0);
+	} else if (byte != '\n' && h->line_len < sizeof(h->line) - 1) {
+		h->line[h->line_len++] = byte;
+	} else {
+		h->line[h->line_len] = '\0';
+		h->line_len = 0;
+		on_line(h);
+	}
 }
 
 static void fill_journal(struct host *h)
@@ -116,7 +180,6 @@ static struct http_server *serve(struct host *h, bool allow_reload)
 int main(int argc, char **argv)
 {
 	struct host h = {.loop = loop_new()};
-	struct http_server *server;
 	struct loop_source *input;
 	const char *modes = argc > 1 ? argv[1] : "-";
 
@@ -131,14 +194,14 @@ int main(int argc, char **argv)
 	h.tick = loop_add_timer(h.loop, on_tick, &h);
 	on_tick(&h, clock_now_ns());
 	input = loop_add_io(h.loop, STDIN_FILENO, EPOLLIN, on_stdin, &h);
-	server = serve(&h, strstr(modes, "reload"));
-	if (server)
+	h.server = serve(&h, strstr(modes, "reload"));
+	if (h.server)
 		loop_run(h.loop);
-	http_server_free(server);
+	http_server_free(h.server);
 	loop_source_free(input);
 	loop_source_free(h.tick);
 	snapshot_unref(h.snapshot);
 	journal_free(h.journal);
 	loop_free(h.loop);
-	return server ? EXIT_SUCCESS : EXIT_FAILURE;
+	return h.server ? EXIT_SUCCESS : EXIT_FAILURE;
 }
