@@ -224,26 +224,12 @@ unsigned config_changes(const struct config *old, const struct config *new,
 	return changes;
 }
 
-bool config_op_built(enum op op)
-{
-	switch (op) {
-	case OP_SEND:
-	case OP_READ:
-		return true;
-	case OP_WRITE:
-	case OP_ATOMIC:
-		return false;
-	}
-	return false;
-}
-
 uint64_t config_shortest_interval_ns(const struct config *c)
 {
 	uint64_t shortest = UINT64_MAX;
 
 	for (unsigned op = 0; op < OP_COUNT; op++)
-		if (config_op_built(op) && c->op[op].interval_ns &&
-		    c->op[op].interval_ns < shortest)
+		if (c->op[op].interval_ns && c->op[op].interval_ns < shortest)
 			shortest = c->op[op].interval_ns;
 	return shortest == UINT64_MAX ? NSEC_PER_SEC : shortest;
 }

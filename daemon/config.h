@@ -83,8 +83,6 @@ const struct conf_key *config_keys(size_t *ret_n);
 unsigned config_changes(const struct config *old, const struct config *new,
 			struct strbuf *restart_keys);
 
-/* Is the operation built in this version? One that is not has no schedule whatever is set. */
-bool config_op_built(enum op op);
-/* Shortest interval of the operations that are built and on; a second when none is. */
+/* Shortest interval of the operations that are on; a second when none is. */
 uint64_t config_shortest_interval_ns(const struct config *c);
 bool config_device_excluded(const struct config *c, const char *device);

@@ -125,36 +125,9 @@ static void print_per_peer(const void *target, const char *instance, struct strb
 			  per_peer_names[((const struct config *)target)->per_peer]);
 }
 
-/* [probe]: keys of operations that are not built */
-
-#define WRITE_INTERVAL_DEFAULT (10 * NSEC_PER_SEC)
-#define DEADLINE_DEFAULT (500 * NSEC_PER_MSEC)
-#define SIZE_DEFAULT 64
 #define ATOMIC_SIZE 8
-#define READ_SIZE_MIN 8
-#define SEND_SIZE_MAX 4096 /* a receive buffer of every passive session holds it */
-
-/* Their defaults are accepted, so that a printed configuration loads. */
-static int check_write(const void *target, char *err, size_t errlen)
-{
-	const struct op_config *op = &((const struct config *)target)->op[OP_WRITE];
-
-	if ((op->interval_ns == 0 || op->interval_ns == WRITE_INTERVAL_DEFAULT) &&
-	    op->size == SIZE_DEFAULT && op->deadline_ns == DEADLINE_DEFAULT)
-		return 0;
-	snprintf(err, errlen, "the operation write is not built yet: leave its keys out");
-	return -EINVAL;
-}
-
-static int check_atomic(const void *target, char *err, size_t errlen)
-{
-	const struct op_config *op = &((const struct config *)target)->op[OP_ATOMIC];
-
-	if (op->interval_ns == 0 && op->size == ATOMIC_SIZE && op->deadline_ns == DEADLINE_DEFAULT)
-		return 0;
-	snprintf(err, errlen, "the operation atomic is not built yet: leave its keys out");
-	return -EINVAL;
-}
+#define ONESIDED_SIZE_MIN 8
+#define SEND_SIZE_MAX 16384 /* four receive buffers of every session hold it */
 
 /* [counters] exclude, also_as */
 
@@ -294,9 +267,7 @@ static void print_accept(const void *target, const char *instance, struct strbuf
 #define FIELD(f) .offset = offsetof(struct config, f), .size = sizeof(((struct config *)0)->f)
 #define HOUR (3600 * NSEC_PER_SEC)
 
-#define NOT_BUILT " (not built yet)"
-
-#define PROBE_KEYS(name, op_, interval, size_, size_min, size_max, size_help, check_, note)        \
+#define PROBE_KEYS(name, op_, interval, size_, size_min, size_max, size_help)                      \
 	{.section = "probe",                                                                       \
 	 .key = name "_interval",                                                                  \
 	 .type = CONF_INTERVAL,                                                                    \
@@ -305,8 +276,7 @@ static void print_accept(const void *target, const char *instance, struct strbuf
 	 .default_text = interval,                                                                 \
 	 .min = NSEC_PER_MSEC,                                                                     \
 	 .max = HOUR,                                                                              \
-	 .check = check_,                                                                          \
-	 .help = "time between two " name " probes of a session; off stops them" note},            \
+	 .help = "time between two " name " probes of a session; off stops them"},                 \
 		{.section = "probe",                                                               \
 		 .key = name "_size",                                                              \
 		 .type = CONF_SIZE,                                                                \
@@ -315,13 +285,12 @@ static void print_accept(const void *target, const char *instance, struct strbuf
 		 .default_text = size_,                                                            \
 		 .min = size_min,                                                                  \
 		 .max = size_max,                                                                  \
-		 .check = check_,                                                                  \
-		 .help = size_help note},                                                          \
+		 .help = size_help},                                                               \
 	{                                                                                          \
 		.section = "probe", .key = name "_deadline", .type = CONF_DURATION,                \
 		.effect = CONF_RELOAD, FIELD(op[op_].deadline_ns), .default_text = "500ms",        \
-		.min = NSEC_PER_MSEC, .max = 60 * NSEC_PER_SEC, .check = check_,                   \
-		.help = "a probe without completion by then has failed" note                       \
+		.min = NSEC_PER_MSEC, .max = 60 * NSEC_PER_SEC,                                    \
+		.help = "a probe without completion by then has failed"                            \
 	}
 
 static const struct conf_key keys[] = {
@@ -424,13 +393,13 @@ static const struct conf_key keys[] = {
 	 .help = "InfiniBand service level instead of tos (not built yet: the subnet manager's "
 		 "is used, with a warning)"},
 	PROBE_KEYS("send", OP_SEND, "1s", "64", WIRE_MIN_PROBE, SEND_SIZE_MAX,
-		   "bytes of a send and of its echo", NULL, ""),
-	PROBE_KEYS("read", OP_READ, "1s", "64", READ_SIZE_MIN, WIRE_PATTERN_LEN, "bytes of a read",
-		   NULL, ""),
-	PROBE_KEYS("write", OP_WRITE, "10s", "64", READ_SIZE_MIN, WIRE_PATTERN_LEN,
-		   "bytes of a write", check_write, NOT_BUILT),
+		   "bytes of a send and of its echo"),
+	PROBE_KEYS("read", OP_READ, "1s", "64", ONESIDED_SIZE_MIN, WIRE_PATTERN_LEN,
+		   "bytes of a read"),
+	PROBE_KEYS("write", OP_WRITE, "10s", "64", ONESIDED_SIZE_MIN, WIRE_SCRATCH_LEN,
+		   "bytes of a write"),
 	PROBE_KEYS("atomic", OP_ATOMIC, "off", "8", ATOMIC_SIZE, ATOMIC_SIZE,
-		   "bytes of an atomic, always 8", check_atomic, NOT_BUILT),
+		   "bytes of an atomic, always 8"),
 	{.section = "probe",
 	 .key = "ack_timeout",
 	 .type = CONF_U32,

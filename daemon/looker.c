@@ -8,6 +8,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "daemon/daemon.h"
+#include "daemon/lacks.h"
 #include "daemon/verdict_log.h"
 #include "daemon/view.h"
 #include "health/judge.h"
@@ -63,6 +64,7 @@ static void look_at_session(struct daemon *d, struct session *s, uint64_t now_ns
 		verdict_next(s->books_verdict, s->was_looked ? s->looked : NULL, s->total, NULL);
 	memcpy(s->looked, s->total, sizeof(s->looked));
 	s->was_looked = true;
+	lacks_tell(d, s);
 }
 
 static void settle(struct looker *l)
@@ -107,6 +109,9 @@ static void judge(struct looker *l, struct snapshot *s, const struct view_judged
 	for (size_t i = 0; !l->daemon->stopper && i < s->n_sessions; i++)
 		if (judged->of[i]->judged.changed)
 			verdict_log_change(l->daemon->journal, &s->sessions[i], judged->of[i]);
+	for (size_t i = 0; i < s->n_sessions; i++)
+		if (!s->sessions[i].reason[0])
+			s->sessions[i].reason = lacks_words(s, judged->of[i]);
 }
 
 void looker_look(struct looker *l)

@@ -45,6 +45,7 @@ struct session {
 	struct snap_quantiles quantiles[STREAM_COUNT]; /* of the last minute */
 	uint64_t quantiles_ns;			       /* when they were taken */
 	struct session_conn last_up; /* the last connection that was up, for the log */
+	uint8_t lack_told[OP_COUNT]; /* enum op_lack, as last told */
 	struct session_error error;  /* the last one, also of workers that ended */
 };
 

@@ -36,8 +36,6 @@ static void fill_self(struct snapshot *s, const struct daemon *d)
 	s->unknown_keys = d->unknown_keys;
 	s->per_peer = per_peer_mode(d->config.per_peer);
 	s->max_series = d->config.max_series;
-	for (unsigned op = 0; op < OP_COUNT; op++)
-		s->ops_built[op] = config_op_built((enum op)op);
 	/* Where no device is opened no rail is ever told. */
 	s->starting = !d->rails_known && !d->options->sysfs_only;
 	s->counters_only = d->options->sysfs_only;

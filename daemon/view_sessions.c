@@ -58,8 +58,7 @@ static void fill_ops(struct snap_session *to, const struct session *from, const 
 	for (unsigned op = 0; op < OP_COUNT; op++) {
 		uint64_t last = to->op[op].last_success_wall_ns;
 
-		to->op[op].interval_ns =
-			config_op_built((enum op)op) ? d->config.op[op].interval_ns : 0;
+		to->op[op].interval_ns = from->conn.op_lack[op] ? 0 : d->config.op[op].interval_ns;
 		if (last > to->last_success_wall_ns)
 			to->last_success_wall_ns = last;
 	}

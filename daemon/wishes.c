@@ -6,14 +6,6 @@
 #include "core/names.h"
 #include "daemon/config.h"
 
-/* Every operation that this version builds; the rest has no schedule. */
-static void fill_ops(struct worker_config *to, const struct config *from)
-{
-	for (unsigned op = 0; op < OP_COUNT; op++)
-		if (config_op_built(op))
-			to->op[op] = from->op[op];
-}
-
 static void fill(struct worker_config *to, const struct wishes_config *how)
 {
 	const struct config *from = how->config;
@@ -38,7 +30,7 @@ static void fill(struct worker_config *to, const struct wishes_config *how)
 	name_copy(to->host, sizeof(to->host), how->host);
 	name_copy(to->device, sizeof(to->device), how->device);
 	name_copy(to->sysfs_root, sizeof(to->sysfs_root), how->sysfs_root);
-	fill_ops(to, from);
+	memcpy(to->op, from->op, sizeof(to->op));
 }
 
 void wishes_send_config(struct worker_proc *w, const struct wishes_config *how)

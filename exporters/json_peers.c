@@ -73,7 +73,7 @@ static const char *not_attempted_name(unsigned reason)
 	return skip_reason_name(reason);
 }
 
-/* Sums over all operations, each reason with its number. */
+/* Sums over the operations that are shown, each reason with its number. */
 static void put_reasons(struct jsonw *j, const char *key, const struct snap_session *s,
 			unsigned count, reason_value_fn value, reason_name_fn name)
 {
@@ -83,7 +83,7 @@ static void put_reasons(struct jsonw *j, const char *key, const struct snap_sess
 		uint64_t sum = 0;
 
 		for (unsigned op = 0; op < OP_COUNT; op++)
-			sum += value(&s->op[op], reason);
+			sum += s->op[op].interval_ns ? value(&s->op[op], reason) : 0;
 		jsonw_put_u64(j, name(reason), sum);
 	}
 	jsonw_close_object(j);
@@ -134,12 +134,12 @@ static void put_ack(struct jsonw *j, const struct snap_session *s)
 }
 
 /* An operation that is off has no member; `ack` is the send's. */
-static void put_ops(struct jsonw *j, const struct snapshot *snapshot, const struct snap_session *s)
+static void put_ops(struct jsonw *j, const struct snap_session *s)
 {
 	jsonw_key(j, "ops");
 	jsonw_open_object(j);
 	for (unsigned op = 0; op < OP_COUNT; op++) {
-		if (!snapshot->ops_built[op] || s->op[op].interval_ns == 0)
+		if (s->op[op].interval_ns == 0)
 			continue;
 		put_op(j, s, op);
 		if (op == OP_SEND)
@@ -179,7 +179,7 @@ static void put_loss(struct jsonw *j, const struct snap_session *s)
 	jsonw_double(j, s->window_seconds);
 }
 
-static void put_row(struct jsonw *j, const struct snapshot *snapshot, const struct snap_session *s)
+static void put_row(struct jsonw *j, const struct snap_session *s)
 {
 	jsonw_open_object(j);
 	jsonw_put_string(j, "peer", s->peer);
@@ -198,7 +198,7 @@ static void put_row(struct jsonw *j, const struct snapshot *snapshot, const stru
 	put_reasons(j, "failures", s, FAIL_COUNT, failed_of, failed_name);
 	put_reasons(j, "aborts", s, ABORT_COUNT, aborted_of, aborted_name);
 	put_reasons(j, "not_attempted", s, SKIP_COUNT, not_attempted_of, not_attempted_name);
-	put_ops(j, snapshot, s);
+	put_ops(j, s);
 	jsonw_close_object(j);
 }
 
@@ -208,7 +208,7 @@ static bool peers_row(struct json_list *l, struct jsonw *j)
 
 	if (!s || (l->params.limit > 0 && l->written >= l->params.limit))
 		return false;
-	put_row(j, l->snapshot, s);
+	put_row(j, s);
 	l->last = l->next++;
 	return true;
 }

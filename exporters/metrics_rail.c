@@ -33,8 +33,6 @@ static bool session_uses(const struct snapshot *s, const char *rail, const char 
 static bool op_told(const struct snapshot *s, const struct snap_rail *rail,
 		    const struct snap_rail_class *c, unsigned op)
 {
-	if (!s->ops_built[op])
-		return false;
 	return c->op[op].interval_ns > 0 || c->op[op].scheduled > 0 ||
 	       session_uses(s, rail->name, c->class_name, op);
 }

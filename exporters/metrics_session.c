@@ -28,17 +28,17 @@ static bool same_key(const struct snap_session *a, const struct snap_session *b)
 	       strcmp(a->peer_rail, b->peer_rail) == 0 && strcmp(a->class_name, b->class_name) == 0;
 }
 
-static bool op_on(const struct snapshot *s, const struct snap_session *session, unsigned op)
+static bool op_on(const struct snap_session *session, unsigned op)
 {
-	return s->ops_built[op] && session->op[op].interval_ns > 0;
+	return session->op[op].interval_ns > 0;
 }
 
-static uint64_t series_of(const struct snapshot *s, const struct snap_session *session)
+static uint64_t series_of(const struct snap_session *session)
 {
 	uint64_t n = SERIES_PER_SESSION;
 
 	for (unsigned op = 0; op < OP_COUNT; op++)
-		n += op_on(s, session, op) ? SERIES_PER_OP : 0;
+		n += op_on(session, op) ? SERIES_PER_OP : 0;
 	return n;
 }
 
@@ -121,7 +121,7 @@ static void choose(struct sessions *all)
 	const struct snapshot *s = all->snapshot;
 
 	for (size_t i = 0; i < s->n_sessions; i++) {
-		if (is_selected(s, i) && exposition_admit(all->e, series_of(s, &s->sessions[i])))
+		if (is_selected(s, i) && exposition_admit(all->e, series_of(&s->sessions[i])))
 			render_labels(all, &s->sessions[i]);
 	}
 }
@@ -156,7 +156,7 @@ static void put_op_counter(struct sessions *all, const char *name, const char *h
 		const struct snap_session *session = all->shown[i].session;
 
 		for (unsigned op = 0; op < OP_COUNT; op++) {
-			if (!op_on(all->snapshot, session, op))
+			if (!op_on(session, op))
 				continue;
 			open_sample(all, &all->shown[i], "");
 			exposition_label(all->e, "op", op_name(op));
@@ -197,7 +197,7 @@ static void put_round_trips(struct sessions *all)
 			  "Round trip of probes; quantiles are of the last minute.");
 	for (size_t i = 0; i < all->n; i++) {
 		for (unsigned op = 0; op < OP_COUNT; op++) {
-			if (op_on(all->snapshot, all->shown[i].session, op))
+			if (op_on(all->shown[i].session, op))
 				put_round_trip(all, &all->shown[i], op);
 		}
 	}

@@ -122,7 +122,6 @@ struct snapshot {
 	uint64_t unknown_keys;
 	enum per_peer_mode per_peer;
 	uint64_t max_series;
-	bool ops_built[OP_COUNT];
 	bool starting;		 /* not every device has told its rails yet: none is missed */
 	bool counters_only;	 /* of another root than /sys: no device is opened */
 	uint64_t rails_expected; /* 0: not configured */

@@ -17,13 +17,23 @@
 #define WISHES_PER_STEP 64
 #define EVENTS_PER_STEP 256
 
+static uint32_t largest_onesided(const struct worker_config *cfg)
+{
+	uint32_t size = 0;
+
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		if (op != OP_SEND && cfg->op[op].size > size)
+			size = cfg->op[op].size;
+	return size;
+}
+
 static struct endpoint_limits limits_of(const struct worker_config *cfg)
 {
 	return (struct endpoint_limits){
 		.qps = cfg->qps_per_device,
 		.send_size = cfg->op[OP_SEND].size > WIRE_MIN_PROBE ? cfg->op[OP_SEND].size
 								    : WIRE_MIN_PROBE,
-		.read_size = cfg->op[OP_READ].size,
+		.sink_size = largest_onesided(cfg),
 	};
 }
 

@@ -118,12 +118,14 @@ static void make_request(struct control *c, struct conn *conn, uint8_t out[WIRE_
 
 static void route_resolved(struct control *c, struct conn *conn)
 {
+	const struct ibv_device_attr *attr = endpoint_attr(c->endpoint);
 	uint8_t request[WIRE_REQUEST_LEN];
 	struct rdma_conn_param param = {
 		.private_data = request,
 		.private_data_len = sizeof(request),
-		.initiator_depth = 1, /* one READ outstanding */
-		.responder_resources = 1,
+		/* One READ or atomic outstanding; a device may have none. */
+		.initiator_depth = attr->max_qp_init_rd_atom > 0,
+		.responder_resources = attr->max_qp_rd_atom > 0,
 		.retry_count = (uint8_t)c->cfg.retry_count,
 		.rnr_retry_count = RNR_RETRY,
 	};
@@ -201,12 +203,14 @@ static bool learn_gids(struct control *c, struct conn *conn, struct session_conn
 	return gid_known_as(c, attr.ah_attr.port_num, pub->gid_index, ret_type, pub->local_gid);
 }
 
-static void established(struct control *c, struct conn *conn)
+static void established(struct control *c, struct conn *conn, const struct rdma_cm_event *ev)
 {
 	struct session_conn *pub = &conn->session->pub;
 	enum gid_type type = GID_TYPE_UNKNOWN;
 
 	conn_established(c, conn);
+	/* In the event it stands from our side. */
+	conn->no_reads = !ev->param.conn.initiator_depth;
 	if (!learn_gids(c, conn, pub, &type))
 		rails_rescan_soon(c, 0); /* an address that came after the last scan */
 	if (type == GID_TYPE_ROCE_V1 && !c->cfg.allow_rocev1) {
@@ -232,20 +236,16 @@ void active_hello(struct control *c, struct conn *conn)
 		fail(c, conn, CONNECT_HELLO, 0, "the peer's hello is malformed");
 		return;
 	}
-	if (c->cfg.op[OP_SEND].interval_ns && h->rx_size < c->cfg.op[OP_SEND].size) {
-		fail(c, conn, CONNECT_HELLO, 0, "the peer cannot receive our send_size");
-		return;
-	}
-	if (c->cfg.op[OP_READ].interval_ns && h->pattern.len < c->cfg.op[OP_READ].size) {
-		fail(c, conn, CONNECT_HELLO, 0, "the peer offers less than our read_size");
-		return;
-	}
 	timer_heap_set(c->timers, &conn->timer.node, TIMER_NEVER);
 	s->rs.pattern = h->pattern;
-	s->rs.peer_rx_size = h->rx_size;
+	s->rs.scratch = h->scratch;
 	/* It said that it listens for it; an older version would not know the message. */
 	s->rs.keepalive_ns = h->keepalive_ms ? (uint64_t)c->cfg.keepalive_ms * NSEC_PER_MSEC : 0;
-	command(c, &(struct rail_cmd){.type = RAIL_UP, .conn = &conn->rc, .session = &s->rs});
+	session_learn_lacks(c, s, h, conn->no_reads);
+	command(c, &(struct rail_cmd){.type = RAIL_UP,
+				      .conn = &conn->rc,
+				      .session = &s->rs,
+				      .value = session_lacks(&s->pub)});
 	session_enter_state(c, s, SEV_HELLO, "");
 }
 
@@ -269,7 +269,7 @@ void active_event(struct control *c, struct conn *conn, const struct rdma_cm_eve
 		fail(c, conn, CONNECT_ROUTE, ev->status, "no path to the peer");
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		established(c, conn);
+		established(c, conn, ev);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
 		rejected(c, conn, ev);

@@ -168,6 +168,7 @@ void conn_send_hello(struct control *c, struct conn *conn, enum wire_type type)
 			  c->cfg.classes[conn->session->wish.class_index].name);
 	}
 	endpoint_pattern(c->endpoint, &h.pattern);
+	endpoint_scratch(c->endpoint, &h.scratch, &h.scratch_atomics);
 	conn->rc.hello_out_len =
 		(uint32_t)wire_put_hello(type, &h, conn->rc.hello_out, sizeof(conn->rc.hello_out));
 	command_conn(c, RAIL_SEND_HELLO, conn, 0);

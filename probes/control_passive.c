@@ -102,10 +102,11 @@ static void replace_older(struct control *c, struct conn *conn)
 
 static int accept_conn(struct control *c, struct conn *conn, const struct rdma_conn_param *theirs)
 {
+	const struct ibv_device_attr *attr = endpoint_attr(c->endpoint);
 	struct rdma_conn_param param = {
 		/* In the event both stand from our side: what they will have us respond to. */
-		.responder_resources = theirs->responder_resources ? 1 : 0,
-		.initiator_depth = theirs->initiator_depth ? 1 : 0,
+		.responder_resources = theirs->responder_resources && attr->max_qp_rd_atom > 0,
+		.initiator_depth = theirs->initiator_depth && attr->max_qp_init_rd_atom > 0,
 		.rnr_retry_count = RNR_RETRY,
 	};
 	uint8_t timeout = (uint8_t)c->cfg.ack_timeout;

@@ -76,6 +76,7 @@ struct conn {
 	struct rdma_cm_id *id;
 	uint32_t rail; /* index */
 	bool has_memory, established, last_wqe, welcomed;
+	bool no_reads;		 /* the peer granted no READ nor atomic */
 	uint64_t quiet_until_ns; /* no CM message before */
 	struct {
 		uint32_t status, vendor_err, op;
@@ -184,6 +185,10 @@ void session_add(struct control *c, const struct wish_session *w);
 void session_remove(struct control *c, const struct wish_session *w);
 void session_enter_state(struct control *c, struct session *s, enum session_event event,
 			 const char *why);
+/* From the peer's hello: what is not run on the session. no_reads: the peer granted none. */
+void session_learn_lacks(struct control *c, struct session *s, const struct wire_hello *h,
+			 bool no_reads);
+uint32_t session_lacks(const struct session_conn *pub); /* bit per op that is not run */
 void session_queue(struct control *c, struct session *s);
 void session_start_queued(struct control *c);
 void session_timer(struct control *c, struct session *s);

@@ -26,6 +26,56 @@ static uint64_t key_hash(struct control *c, const struct wish_session *w)
 	return h * 31 + hash_str(c->cfg.classes[w->class_index].name);
 }
 
+static enum op_lack own_lack(struct control *c, enum op op)
+{
+	return c->cfg.op[op].interval_ns ? endpoint_op_lack(c->endpoint, op) : OP_LACK_NONE;
+}
+
+uint32_t session_lacks(const struct session_conn *pub)
+{
+	uint32_t set = 0;
+
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		set |= (uint32_t)(pub->op_lack[op] != OP_LACK_NONE) << op;
+	return set;
+}
+
+static enum op_lack peer_lack(const struct wire_hello *h, bool no_reads, enum op op, uint32_t size)
+{
+	uint32_t offered = 0;
+
+	switch (op) {
+	case OP_SEND:
+		offered = h->rx_size;
+		break;
+	case OP_READ:
+		offered = no_reads ? 0 : h->pattern.len;
+		break;
+	case OP_WRITE:
+		offered = h->scratch.len;
+		break;
+	case OP_ATOMIC:
+		offered = no_reads || !h->scratch_atomics ? 0 : h->scratch.len;
+		break;
+	}
+	if (!offered)
+		return OP_LACK_PEER;
+	return offered < size ? OP_LACK_PEER_SIZE : OP_LACK_NONE;
+}
+
+void session_learn_lacks(struct control *c, struct session *s, const struct wire_hello *h,
+			 bool no_reads)
+{
+	for (unsigned op = 0; op < OP_COUNT; op++) {
+		const struct op_config *cfg = &c->cfg.op[op];
+		enum op_lack lack = own_lack(c, (enum op)op);
+
+		if (cfg->interval_ns && lack == OP_LACK_NONE)
+			lack = peer_lack(h, no_reads, (enum op)op, cfg->size);
+		s->pub.op_lack[op] = (uint8_t)lack;
+	}
+}
+
 void session_add(struct control *c, const struct wish_session *w)
 {
 	struct session *s;
@@ -47,10 +97,13 @@ void session_add(struct control *c, const struct wish_session *w)
 	s->rs.rail_index = w->rail;
 	s->rs.class_index = w->class_index;
 	s->rs.key_hash = key_hash(c, w);
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		s->pub.op_lack[op] = own_lack(c, (enum op)op);
 	c->sessions[w->row] = s;
 	c->n_sessions++;
 	publish_session(c, s);
-	command(c, &(struct rail_cmd){.type = RAIL_ADD, .session = &s->rs});
+	command(c, &(struct rail_cmd){
+			   .type = RAIL_ADD, .session = &s->rs, .value = session_lacks(&s->pub)});
 	if (!c->rails[w->rail].fact.up)
 		command(c, &(struct rail_cmd){.type = RAIL_START, .session = &s->rs});
 	session_queue(c, s);

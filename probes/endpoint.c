@@ -27,8 +27,8 @@ struct endpoint {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
 	struct ibv_srq *srq;
-	uint8_t *pattern;
-	struct ibv_mr *pattern_mr;
+	uint8_t *pattern, *scratch;
+	struct ibv_mr *pattern_mr, *scratch_mr;
 	struct rx_buffers rx;
 	uint32_t rx_ready;
 	struct chunk chunk[CHUNKS_MAX]; /* all registered memory, for the end */
@@ -168,6 +168,25 @@ static int make_pattern(struct endpoint *e)
 	return e->pattern_mr ? 0 : -1;
 }
 
+static bool has_atomics(const struct endpoint *e)
+{
+	return e->attr.atomic_cap != IBV_ATOMIC_NONE;
+}
+
+/* An rkey is good for the whole PD: nobody reads what stands here. */
+static int make_scratch(struct endpoint *e)
+{
+	int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+
+	if (posix_memalign((void **)&e->scratch, 4096, WIRE_SCRATCH_LEN))
+		return -1;
+	memset(e->scratch, 0, WIRE_SCRATCH_LEN);
+	if (has_atomics(e))
+		access |= IBV_ACCESS_REMOTE_ATOMIC;
+	e->scratch_mr = ibv_reg_mr(e->pd, e->scratch, WIRE_SCRATCH_LEN, access);
+	return e->scratch_mr ? 0 : -1;
+}
+
 int endpoint_open(struct endpoint *e, struct ibv_context *verbs, char *err, size_t errlen)
 {
 	if (!e->attr.max_srq) {
@@ -185,7 +204,7 @@ int endpoint_open(struct endpoint *e, struct ibv_context *verbs, char *err, size
 		return open_failed("no completion queue", err, errlen);
 	if (make_srq(e) < 0)
 		return open_failed("no shared receive queue", err, errlen);
-	if (make_pattern(e) < 0)
+	if (make_pattern(e) < 0 || make_scratch(e) < 0)
 		return open_failed("memory cannot be registered", err, errlen);
 	return 0;
 }
@@ -196,6 +215,8 @@ void endpoint_free(struct endpoint *e)
 		return;
 	if (e->pattern_mr)
 		ibv_dereg_mr(e->pattern_mr);
+	if (e->scratch_mr)
+		ibv_dereg_mr(e->scratch_mr);
 	for (uint32_t i = 0; i < e->n_chunks; i++)
 		ibv_dereg_mr(e->chunk[i].mr);
 	if (e->srq)
@@ -211,6 +232,7 @@ void endpoint_free(struct endpoint *e)
 	for (uint32_t i = 0; i < e->n_chunks; i++)
 		free(e->chunk[i].memory);
 	free(e->pattern);
+	free(e->scratch);
 	free(e->free_memory);
 	free(e->rx.address);
 	free(e->rx.lkey);
@@ -224,7 +246,7 @@ struct ibv_context *endpoint_own(const struct endpoint *e)
 
 struct ibv_context *endpoint_verbs(const struct endpoint *e)
 {
-	return e->pattern_mr ? e->verbs : NULL;
+	return e->scratch_mr ? e->verbs : NULL;
 }
 
 const struct ibv_device_attr *endpoint_attr(const struct endpoint *e)
@@ -264,6 +286,33 @@ void endpoint_pattern(const struct endpoint *e, struct wire_region *ret)
 		.rkey = e->pattern_mr->rkey,
 		.len = WIRE_PATTERN_LEN,
 	};
+}
+
+void endpoint_scratch(const struct endpoint *e, struct wire_region *ret, bool *ret_atomics)
+{
+	*ret = (struct wire_region){
+		.addr = (uintptr_t)e->scratch,
+		.rkey = e->scratch_mr->rkey,
+		.len = WIRE_SCRATCH_LEN,
+	};
+	*ret_atomics = has_atomics(e) && e->attr.max_qp_rd_atom > 0;
+}
+
+enum op_lack endpoint_op_lack(const struct endpoint *e, enum op op)
+{
+	/* READs and atomics share what a QP may have outstanding. */
+	bool initiates = e->attr.max_qp_init_rd_atom > 0;
+
+	switch (op) {
+	case OP_SEND:
+	case OP_WRITE:
+		return OP_LACK_NONE;
+	case OP_READ:
+		return initiates ? OP_LACK_NONE : OP_LACK_DEVICE;
+	case OP_ATOMIC:
+		return initiates && has_atomics(e) ? OP_LACK_NONE : OP_LACK_DEVICE;
+	}
+	return OP_LACK_NONE;
 }
 
 static struct chunk *add_chunk(struct endpoint *e, size_t bytes)
@@ -320,7 +369,7 @@ int endpoint_arm_limit(struct endpoint *e)
 int endpoint_take_memory(struct endpoint *e, struct conn_memory *ret)
 {
 	uint32_t tx = max_u32(TX_SLOT_MIN, e->limits.send_size);
-	uint32_t sink = (max_u32(64, e->limits.read_size) + 63) & ~63u;
+	uint32_t sink = (max_u32(64, e->limits.sink_size) + 63) & ~63u;
 	uint32_t each;
 
 	tx = (tx + 63) & ~63u;

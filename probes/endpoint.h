@@ -14,13 +14,13 @@ struct endpoint;
 struct endpoint_limits {
 	uint32_t qps;	    /* active and passive */
 	uint32_t send_size; /* largest message we send */
-	uint32_t read_size; /* largest READ */
+	uint32_t sink_size; /* largest READ, WRITE or atomic */
 };
 
 struct endpoint *endpoint_new(const struct endpoint_limits *l);
 /* Open our own context. 0, or -errno with a sentence in err that says what to do. */
 int endpoint_open_device(struct endpoint *e, const char *device, char *err, size_t errlen);
-/* Make PD, CQ, SRQ, pattern page on librdmacm's context. */
+/* Make PD, CQ, SRQ, pattern and scratch page on librdmacm's context. */
 int endpoint_open(struct endpoint *e, struct ibv_context *verbs, char *err, size_t errlen);
 /* Frees what can be freed without asking the device; the process's exit does the rest. */
 void endpoint_free(struct endpoint *e);
@@ -34,6 +34,9 @@ struct ibv_srq *endpoint_srq(const struct endpoint *e);
 struct ibv_comp_channel *endpoint_channel(const struct endpoint *e);
 const struct rx_buffers *endpoint_rx(const struct endpoint *e);
 void endpoint_pattern(const struct endpoint *e, struct wire_region *ret);
+void endpoint_scratch(const struct endpoint *e, struct wire_region *ret, bool *ret_atomics);
+/* What our side of an operation lacks; by the device's attributes. */
+enum op_lack endpoint_op_lack(const struct endpoint *e, enum op op);
 
 /* Have receive buffers ready for so many connections in all; ret_more is how many more the rail
  * may post now, set also on failure. SRQ depth >= ECHO_BOUND x connections + margin, or frozen

@@ -119,6 +119,23 @@ const char *drain_outcome_name(enum drain_outcome outcome)
 	return NAME_AT(names, outcome);
 }
 
+const char *op_lack_text(enum op op, enum op_lack lack)
+{
+	static const char *const texts[OP_COUNT][OP_LACK_COUNT] = {
+		[OP_SEND] = {"", "this device does not send", "the peer receives nothing",
+			     "the peer cannot receive our send_size"},
+		[OP_READ] = {"", "this device has no READ", "the peer serves no READ",
+			     "the peer offers less than our read_size"},
+		[OP_WRITE] = {"", "this device has no WRITE",
+			      "the peer offers no memory to write to",
+			      "the peer offers less than our write_size"},
+		[OP_ATOMIC] = {"", "this device has no atomics", "the peer serves no atomics",
+			       "the peer offers less than 8 bytes"},
+	};
+
+	return (unsigned)op < OP_COUNT ? NAME_AT(texts[op], lack) : "invalid";
+}
+
 const char *gid_type_name(enum gid_type type)
 {
 	static const char *const names[] = {"", "IB", "RoCE v1", "RoCE v2"};

@@ -87,6 +87,24 @@ enum connect_failure {
 enum drain_outcome { DRAIN_LAST_WQE, DRAIN_MARKER, DRAIN_TIMEOUT };
 #define DRAIN_COUNT 3
 
+/* Why an operation that the configuration turns on is not run on a session. It has no schedule and
+ * no books there: what was never possible is not lost. */
+enum op_lack {
+	OP_LACK_NONE,
+	OP_LACK_DEVICE,	   /* our device cannot */
+	OP_LACK_PEER,	   /* the peer's device or daemon cannot */
+	OP_LACK_PEER_SIZE, /* the peer takes or offers less than our size */
+};
+#define OP_LACK_COUNT 4
+
+static inline bool op_lacks_valid(const uint8_t lack[OP_COUNT])
+{
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		if (lack[op] >= OP_LACK_COUNT)
+			return false;
+	return true;
+}
+
 enum gid_type { GID_TYPE_UNKNOWN, GID_TYPE_IB, GID_TYPE_ROCE_V1, GID_TYPE_ROCE_V2 };
 enum link_layer { LINK_LAYER_UNKNOWN, LINK_LAYER_INFINIBAND, LINK_LAYER_ETHERNET };
 enum worker_loop { WORKER_RAIL, WORKER_CONTROL, WORKER_COUNTER };
@@ -121,6 +139,8 @@ const char *abort_reason_name(enum abort_reason reason);
 const char *skip_reason_name(enum skip_reason reason);
 const char *connect_failure_name(enum connect_failure failure);
 const char *drain_outcome_name(enum drain_outcome outcome);
+/* "the peer offers no memory to write to"; "" for OP_LACK_NONE. */
+const char *op_lack_text(enum op op, enum op_lack lack);
 const char *gid_type_name(enum gid_type type);	    /* "RoCE v2", "RoCE v1", "IB", "" */
 const char *link_layer_name(enum link_layer layer); /* "Ethernet", "InfiniBand", "unknown" */
 const char *worker_loop_name(enum worker_loop loop);
@@ -188,6 +208,8 @@ struct session_conn {
 	uint32_t udp_source_port; /* 0: none or unknown */
 	uint32_t gid_index;
 	uint8_t local_gid[16], remote_gid[16];
+	uint8_t op_lack[OP_COUNT]; /* enum op_lack; of the peer: as its last hello said */
+	uint8_t pad[4];
 	char reason[FACT_NAME]; /* why disabled or in back-off */
 	struct session_error error;
 };

@@ -96,7 +96,7 @@ static void run_command(struct rail *r, const struct rail_cmd *cmd)
 		take_receives(r, cmd->value);
 		break;
 	case RAIL_ADD:
-		rail_session_add(r, cmd->session);
+		rail_session_add(r, cmd->session, cmd->value);
 		break;
 	case RAIL_START:
 		rail_session_start(r, cmd->session, r->p.now_ns());
@@ -111,7 +111,7 @@ static void run_command(struct rail *r, const struct rail_cmd *cmd)
 		rail_conn_send_hello(r, cmd->conn);
 		break;
 	case RAIL_UP:
-		rail_session_up(r, cmd->session, cmd->conn);
+		rail_session_up(r, cmd->session, cmd->conn, cmd->value);
 		break;
 	case RAIL_DRAIN:
 		drain(r, cmd->conn, cmd->value);

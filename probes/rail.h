@@ -29,7 +29,7 @@ enum conn_role { CONN_ACTIVE, CONN_PASSIVE };
 /* Registered memory of one connection. */
 struct conn_memory {
 	uint8_t *tx;   /* TX_SLOTS x tx_size */
-	uint8_t *sink; /* READs land here */
+	uint8_t *sink; /* what READs bring, what WRITEs take, what atomics found */
 	uint32_t tx_size, sink_size;
 	uint32_t lkey;
 };
@@ -99,10 +99,9 @@ struct rail_session {
 	/* by control, before ADD */
 	uint64_t id;
 	uint32_t row, rail_index, class_index;
-	uint64_t key_hash;	    /* of the names: the phase */
-	struct wire_region pattern; /* by UP */
-	uint32_t peer_rx_size;	    /* by UP */
-	uint64_t keepalive_ns;	    /* by UP: a message at least so often; 0: none */
+	uint64_t key_hash;		     /* of the names: the phase */
+	struct wire_region pattern, scratch; /* by UP */
+	uint64_t keepalive_ns;		     /* by UP: a message at least so often; 0: none */
 
 	/* the rail's own */
 	struct session_books books;
@@ -112,7 +111,8 @@ struct rail_session {
 	struct echo_slot echo[ECHO_BOUND];
 	struct probe_wr wr;
 	struct median median[STREAM_COUNT];
-	bool started; /* instants are booked: since it first was up, or first failed to connect */
+	uint32_t lacks; /* bit per op that is not run on this session, whatever is configured */
+	bool started;	/* instants are booked: since it first was up, or first failed to connect */
 };
 
 /* Receive buffers: entry i of the arrays below is posted with wr_id RX_TAG | i. */
@@ -129,12 +129,12 @@ enum rail_cmd_type {
 	RAIL_ENDPOINT,	 /* cq, channel, rx: from now on there is something to poll */
 	RAIL_PORT,	 /* index: rail; value: up */
 	RAIL_RECEIVES,	 /* value: how many more receive buffers are ready to be posted */
-	RAIL_ADD,	 /* session */
+	RAIL_ADD,	 /* session; value: its lacks */
 	RAIL_START,	 /* session: begin to book instants (first connect failed) */
 	RAIL_REMOVE,	 /* session; value: enum abort_reason */
 	RAIL_ATTACH,	 /* conn */
 	RAIL_SEND_HELLO, /* conn: send conn->hello_out */
-	RAIL_UP,	 /* conn, session: probe over it */
+	RAIL_UP,	 /* conn, session: probe over it; value: its lacks from now on */
 	RAIL_DRAIN, /* conn: no more probes; value: enum abort_reason, or FAIL_BASE + fail_reason */
 	RAIL_GOODBYE, /* conn: tell the peer that we leave */
 	RAIL_MARK,    /* conn: QP is in error, post the marker */

@@ -175,8 +175,27 @@ int rail_conn_post_send(struct rail *r, struct rail_conn *c, uint64_t seq, uint3
 	return post_bytes(r, c, TX_PROBE, seq, slot, len);
 }
 
-int rail_conn_post_read(struct rail *r, struct rail_conn *c, uint64_t seq, uint32_t len)
+static void aim_at_scratch(const struct rail_session *s, struct ibv_send_wr *wr, uint32_t len)
 {
+	uint64_t at = s->scratch.addr + wire_scratch_offset(s->key_hash, s->scratch.len, len);
+
+	if (wr->opcode == IBV_WR_RDMA_WRITE) {
+		wr->wr.rdma.remote_addr = at;
+		wr->wr.rdma.rkey = s->scratch.rkey;
+	} else {
+		wr->wr.atomic.remote_addr = at;
+		wr->wr.atomic.rkey = s->scratch.rkey;
+		wr->wr.atomic.compare_add = 1;
+	}
+}
+
+int rail_conn_post_onesided(struct rail_conn *c, enum op op, uint64_t seq, uint32_t len)
+{
+	static const enum ibv_wr_opcode opcodes[OP_COUNT] = {
+		[OP_READ] = IBV_WR_RDMA_READ,
+		[OP_WRITE] = IBV_WR_RDMA_WRITE,
+		[OP_ATOMIC] = IBV_WR_ATOMIC_FETCH_AND_ADD,
+	};
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)c->mem.sink,
 		.length = len,
@@ -185,16 +204,21 @@ int rail_conn_post_read(struct rail *r, struct rail_conn *c, uint64_t seq, uint3
 	struct ibv_send_wr wr = {
 		.sg_list = &sge,
 		.num_sge = 1,
-		.opcode = IBV_WR_RDMA_READ,
+		.opcode = opcodes[op],
 		.wr.rdma = {.remote_addr = c->session->pattern.addr,
 			    .rkey = c->session->pattern.rkey},
 	};
 
-	(void)r;
-	memset(c->mem.sink, 0xa5, len); /* so that a READ that moves nothing cannot pass */
+	if (op == OP_READ)
+		/* so that a READ that moves nothing cannot pass */
+		memset(c->mem.sink, 0xa5, len);
+	else
+		aim_at_scratch(c->session, &wr, len);
+	if (op == OP_WRITE && len <= c->max_inline)
+		wr.send_flags = IBV_SEND_INLINE;
 	return post(c, &wr,
 		    (struct tx_record){
-			    .wr_id = seq, .kind = TX_PROBE, .op = OP_READ, .slot = TX_SLOTS});
+			    .wr_id = seq, .kind = TX_PROBE, .op = (uint8_t)op, .slot = TX_SLOTS});
 }
 
 /* The responder: same bytes back, with our own processing time in the header. */

@@ -43,18 +43,18 @@ unsigned rail_poll(struct rail *r);
 void rail_post_receives(struct rail *r);
 /* Post a probe's work request; 0 or a positive errno. */
 int rail_conn_post_send(struct rail *r, struct rail_conn *c, uint64_t seq, uint32_t len);
-int rail_conn_post_read(struct rail *r, struct rail_conn *c, uint64_t seq, uint32_t len);
+/* READ, WRITE or atomic. */
+int rail_conn_post_onesided(struct rail_conn *c, enum op op, uint64_t seq, uint32_t len);
 int rail_conn_post_keepalive(struct rail *r, struct rail_conn *c, uint64_t seq);
 void rail_note_conn(struct rail *r, enum rail_note_type type, struct rail_conn *c);
 
 /* rail_session.c */
-void rail_session_add(struct rail *r, struct rail_session *s);
+void rail_session_add(struct rail *r, struct rail_session *s, uint32_t lacks);
 void rail_session_start(struct rail *r, struct rail_session *s, uint64_t now);
-void rail_session_up(struct rail *r, struct rail_session *s, struct rail_conn *c);
+void rail_session_up(struct rail *r, struct rail_session *s, struct rail_conn *c, uint32_t lacks);
 /* value as in RAIL_DRAIN. */
 void rail_session_down(struct rail *r, struct rail_session *s, uint32_t value);
 void rail_session_remove(struct rail *r, struct rail_session *s, uint32_t reason);
-void rail_session_reschedule(struct rail *r, struct rail_session *s, uint64_t now);
 void rail_session_tick(struct rail *r, struct rail_session *s, uint64_t now);
 void rail_session_reply(struct rail *r, struct rail_session *s, uint64_t seq, uint64_t now);
 /* The peer has heard our keep-alive. */

@@ -155,8 +155,13 @@ void rail_session_sent(struct rail *r, struct rail_session *s, uint64_t seq,
 			sample(r, s, STREAM_ACK, rtt, now);
 			rail_session_publish(r, s);
 		}
-	} else {
+	} else if (s->wr.op == OP_READ) {
 		read_done(r, s, now);
+	} else {
+		/* What a WRITE left or an atomic found there means nothing: see WIRE_SCRATCH_LEN.
+		 */
+		completed(r, s, s->wr.op, s->wr.posted_ns, s->wr.deadline_ns, s->wr.failed,
+			  s->wr.self_delayed, now);
 	}
 	s->wr.seq = 0;
 }
@@ -267,7 +272,7 @@ static void send_probe(struct rail *r, struct rail_session *s, enum op op, uint6
 						      .self_delayed = self_delayed};
 		err = rail_conn_post_send(r, s->conn, seq, cfg->size);
 	} else {
-		err = rail_conn_post_read(r, s->conn, seq, cfg->size);
+		err = rail_conn_post_onesided(s->conn, op, seq, cfg->size);
 	}
 	if (!err)
 		return;
@@ -385,34 +390,60 @@ void rail_session_tick(struct rail *r, struct rail_session *s, uint64_t now)
 
 /* --- life --- */
 
-void rail_session_reschedule(struct rail *r, struct rail_session *s, uint64_t now)
+/* Apart by a fraction of what all intervals are multiples of, so that no two operations of a
+ * session ever come due together where that can be had at all. What a session lacks keeps its
+ * place: the phases of the others must not depend on it. */
+static uint64_t stagger_ns(const struct rail *r)
 {
-	uint64_t shortest = UINT64_MAX;
-	unsigned on = 0, index = 0;
+	uint64_t common = 0, on = 0;
 
 	for (unsigned op = 0; op < OP_COUNT; op++) {
 		if (!r->ops[op].interval_ns)
 			continue;
 		on++;
-		if (r->ops[op].interval_ns < shortest)
-			shortest = r->ops[op].interval_ns;
+		common = schedule_common(common, r->ops[op].interval_ns);
 	}
-	for (unsigned op = 0; op < OP_COUNT; op++) {
-		struct op_books *b = &s->books.op[op];
+	return on ? common / on : 0;
+}
 
-		b->interval_ns = r->ops[op].interval_ns;
-		if (!b->interval_ns)
-			continue;
-		b->phase_ns = schedule_phase(s->key_hash, index++, shortest / on, b->interval_ns);
-		s->next_due[op] = schedule_next(b->phase_ns, b->interval_ns, now);
-		b->booked_until_ns = s->started ? now : UINT64_MAX;
+static void schedule_op(struct rail *r, struct rail_session *s, unsigned op, uint64_t phase_ns,
+			uint64_t now)
+{
+	struct op_books *b = &s->books.op[op];
+
+	b->interval_ns = s->lacks >> op & 1u ? 0 : r->ops[op].interval_ns;
+	if (!b->interval_ns)
+		return;
+	b->phase_ns = phase_ns;
+	s->next_due[op] = schedule_next(b->phase_ns, b->interval_ns, now);
+	b->booked_until_ns = s->started ? now : UINT64_MAX;
+}
+
+/* The operations in the set get their schedule anew, from now on. */
+static void reschedule(struct rail *r, struct rail_session *s, uint32_t set, uint64_t now)
+{
+	uint64_t stagger = stagger_ns(r);
+	unsigned index = 0;
+
+	for (unsigned op = 0; op < OP_COUNT; op++) {
+		uint64_t interval = r->ops[op].interval_ns;
+
+		if (set >> op & 1u)
+			schedule_op(r, s, op,
+				    interval ? schedule_phase(s->key_hash, index, stagger, interval)
+					     : 0,
+				    now);
+		index += interval != 0;
 	}
 }
 
-void rail_session_add(struct rail *r, struct rail_session *s)
+#define ALL_OPS ((1u << OP_COUNT) - 1)
+
+void rail_session_add(struct rail *r, struct rail_session *s, uint32_t lacks)
 {
 	s->books.session_id = s->id;
-	rail_session_reschedule(r, s, r->p.now_ns());
+	s->lacks = lacks;
+	reschedule(r, s, ALL_OPS, r->p.now_ns());
 	table_clear_samples(r->p.table, s->row);
 	rail_session_publish(r, s);
 }
@@ -422,19 +453,35 @@ void rail_session_start(struct rail *r, struct rail_session *s, uint64_t now)
 	if (s->started)
 		return;
 	s->started = true;
-	rail_session_reschedule(r, s, now);
+	reschedule(r, s, ALL_OPS, now);
 	arm(r, s);
 	rail_session_publish(r, s);
 }
 
-void rail_session_up(struct rail *r, struct rail_session *s, struct rail_conn *c)
+/* What came due until now was due under the old state. */
+static void change_lacks(struct rail *r, struct rail_session *s, uint32_t lacks, uint64_t now)
 {
+	uint32_t changed = s->lacks ^ lacks;
+
+	if (s->started)
+		rail_session_tick(r, s, now);
+	s->lacks = lacks;
+	reschedule(r, s, changed, now);
+}
+
+void rail_session_up(struct rail *r, struct rail_session *s, struct rail_conn *c, uint32_t lacks)
+{
+	uint64_t now = r->p.now_ns();
+
+	if (lacks != s->lacks)
+		change_lacks(r, s, lacks, now);
 	s->conn = c;
 	c->session = s;
 	memset(s->echo, 0, sizeof(s->echo));
 	s->wr.seq = 0;
-	rail_session_start(r, s, r->p.now_ns());
+	rail_session_start(r, s, now);
 	arm(r, s);
+	rail_session_publish(r, s);
 }
 
 static void end_probe(struct op_books *b, uint32_t value, bool is_the_failed_one)

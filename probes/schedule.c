@@ -6,6 +6,17 @@ uint64_t schedule_phase(uint64_t key_hash, unsigned index, uint64_t stagger_ns,
 	return (key_hash % interval_ns + index * stagger_ns) % interval_ns;
 }
 
+uint64_t schedule_common(uint64_t a_ns, uint64_t b_ns)
+{
+	while (b_ns) {
+		uint64_t rest = a_ns % b_ns;
+
+		a_ns = b_ns;
+		b_ns = rest;
+	}
+	return a_ns;
+}
+
 /* Number of instants in [0, t]. */
 static uint64_t until(uint64_t phase_ns, uint64_t interval_ns, uint64_t t_ns)
 {

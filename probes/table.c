@@ -395,7 +395,8 @@ bool table_get_conn(const struct table *t, uint32_t row, struct session_conn *re
 		return false;
 	TERMINATE(ret->reason);
 	TERMINATE(ret->error.text);
-	return ret->state < SESSION_STATE_COUNT && ret->error.op < OP_COUNT;
+	return ret->state < SESSION_STATE_COUNT && ret->error.op < OP_COUNT &&
+	       op_lacks_valid(ret->op_lack);
 }
 
 bool table_get_rail(const struct table *t, uint32_t rail, struct rail_fact *ret)

@@ -18,6 +18,7 @@ enum tlv {
 	TLV_PEER_RAIL,
 	TLV_CLASS,
 	TLV_PATTERN,
+	TLV_SCRATCH,
 };
 
 static void put16(uint8_t *p, uint16_t v)
@@ -199,10 +200,25 @@ static void put_tlv64(struct writer *w, enum tlv type, uint64_t v)
 	put_tlv(w, type, b, sizeof(b));
 }
 
+#define REGION_LEN 16
+#define SCRATCH_LEN 17 /* region, flags */
+#define SCRATCH_ATOMICS 1u
+
+static void put_region(struct writer *w, enum tlv type, const struct wire_region *r, size_t len,
+		       uint8_t flags)
+{
+	uint8_t b[SCRATCH_LEN];
+
+	put64(b, r->addr);
+	put32(b + 8, r->rkey);
+	put32(b + 12, r->len);
+	b[REGION_LEN] = flags;
+	put_tlv(w, type, b, len);
+}
+
 size_t wire_put_hello(enum wire_type type, const struct wire_hello *h, uint8_t *out, size_t cap)
 {
 	struct writer w = {.out = out, .len = WIRE_HEADER_LEN, .cap = cap};
-	uint8_t region[16];
 
 	if (cap < WIRE_HEADER_LEN)
 		return 0;
@@ -213,12 +229,11 @@ size_t wire_put_hello(enum wire_type type, const struct wire_hello *h, uint8_t *
 	put_tlv(&w, TLV_RAIL, h->rail, strlen(h->rail));
 	put_tlv(&w, TLV_PEER_RAIL, h->peer_rail, strlen(h->peer_rail));
 	put_tlv(&w, TLV_CLASS, h->class_name, strlen(h->class_name));
-	if (h->pattern.len) {
-		put64(region, h->pattern.addr);
-		put32(region + 8, h->pattern.rkey);
-		put32(region + 12, h->pattern.len);
-		put_tlv(&w, TLV_PATTERN, region, sizeof(region));
-	}
+	if (h->pattern.len)
+		put_region(&w, TLV_PATTERN, &h->pattern, REGION_LEN, 0);
+	if (h->scratch.len)
+		put_region(&w, TLV_SCRATCH, &h->scratch, SCRATCH_LEN,
+			   h->scratch_atomics ? SCRATCH_ATOMICS : 0);
 	if (w.failed)
 		return 0;
 	wire_put_header(&(struct wire_header){.type = (uint8_t)type, .length = (uint16_t)w.len},
@@ -239,12 +254,21 @@ static bool get_name(char dst[FACT_NAME], const uint8_t *data, size_t len, bool 
 
 static bool get_region(struct wire_region *r, const uint8_t *data, size_t len)
 {
-	if (len < 16)
+	if (len < REGION_LEN)
 		return false;
 	r->addr = get64(data);
 	r->rkey = get32(data + 8);
 	r->len = get32(data + 12);
-	return true;
+	return r->len <= UINT64_MAX - r->addr;
+}
+
+static bool get_scratch(struct wire_hello *h, const uint8_t *data, size_t len)
+{
+	if (len < SCRATCH_LEN || !get_region(&h->scratch, data, len))
+		return false;
+	h->scratch_atomics = data[REGION_LEN] & SCRATCH_ATOMICS;
+	/* Atomics on other addresses end in an error that takes the QP with it. */
+	return h->scratch.addr % 8 == 0 || !h->scratch_atomics;
 }
 
 static bool get_tlv(struct wire_hello *h, uint8_t type, const uint8_t *data, size_t len)
@@ -275,6 +299,8 @@ static bool get_tlv(struct wire_hello *h, uint8_t type, const uint8_t *data, siz
 		return get_name(h->class_name, data, len, true, name_valid);
 	case TLV_PATTERN:
 		return get_region(&h->pattern, data, len);
+	case TLV_SCRATCH:
+		return get_scratch(h, data, len);
 	default: /* from a newer version */
 		return true;
 	}
@@ -304,11 +330,18 @@ bool wire_get_hello(const uint8_t *data, size_t len, struct wire_hello *ret)
 	return true;
 }
 
+#define PATTERN_PAGE 4096
+
 /* Not a constant byte and no period that divides a cache line or an MTU, so that shifted, stuck or
- * repeated data is seen. */
+ * repeated data is seen. Beyond the first page (all that the first version had) a hash, for the
+ * simple formula comes round again. */
 static uint8_t pattern_byte(size_t i)
 {
-	return (uint8_t)((i * 167u + 13u) ^ (i >> 7));
+	uint32_t mixed = (uint32_t)i * 0x9e3779b1u;
+
+	if (i < PATTERN_PAGE)
+		return (uint8_t)((i * 167u + 13u) ^ (i >> 7));
+	return (uint8_t)(mixed >> 24 ^ mixed >> 13);
 }
 
 void wire_fill_pattern(uint8_t *page, size_t len)
@@ -323,6 +356,15 @@ bool wire_check_pattern(const uint8_t *data, size_t len)
 		if (data[i] != pattern_byte(i))
 			return false;
 	return true;
+}
+
+#define SCRATCH_STEP 64 /* a cache line */
+
+uint32_t wire_scratch_offset(uint64_t hash, uint32_t region_len, uint32_t size)
+{
+	if (region_len <= size)
+		return 0;
+	return (uint32_t)(hash % ((region_len - size) / SCRATCH_STEP + 1)) * SCRATCH_STEP;
 }
 
 uint16_t wire_udp_source_port(uint16_t src_port, uint16_t dst_port)

@@ -73,7 +73,7 @@ void wire_put_header(const struct wire_header *h, uint8_t *out);
 /* len is what the receive completion said; the header's own length must agree. */
 bool wire_get_header(const uint8_t *data, size_t len, struct wire_header *ret);
 
-/* A region that the peer may READ. */
+/* Memory that the peer may reach by itself. */
 struct wire_region {
 	uint64_t addr;
 	uint32_t rkey;
@@ -88,7 +88,9 @@ struct wire_hello {
 	 * after three times that without a word. 0: none */
 	uint32_t keepalive_ms;
 	char host[FACT_NAME], rail[FACT_NAME], peer_rail[FACT_NAME], class_name[FACT_NAME];
-	struct wire_region pattern; /* len 0: none */
+	struct wire_region pattern; /* to be READ; len 0: none */
+	struct wire_region scratch; /* to be written, its content means nothing; len 0: none */
+	bool scratch_atomics;	    /* and for atomics; its address is a multiple of 8 then */
 };
 
 /* Writes header and TLVs; the length, or 0 when cap is too small. */
@@ -97,9 +99,16 @@ size_t wire_put_hello(enum wire_type type, const struct wire_hello *h, uint8_t *
 bool wire_get_hello(const uint8_t *data, size_t len, struct wire_hello *ret);
 
 /* --- the pattern page that READ probes check --- */
-#define WIRE_PATTERN_LEN 4096
+#define WIRE_PATTERN_LEN 65536
 void wire_fill_pattern(uint8_t *page, size_t len);
 bool wire_check_pattern(const uint8_t *data, size_t len);
+
+/* --- the scratch region that WRITE and atomic probes go to --- */
+#define WIRE_SCRATCH_LEN WIRE_PATTERN_LEN
+/* Where in a region of region_len bytes a session writes its size bytes: spread by the session's
+ * hash, so that a NIC need not do all peers' atomics on one word. A multiple of 8; 0 where there
+ * is no choice. */
+uint32_t wire_scratch_offset(uint64_t hash, uint32_t region_len, uint32_t size);
 
 /* UDP source port of a RoCEv2 connection by rdma_cm over IPv4 (or IPv6 with flowinfo 0), from the
  * ports of the connection: core/cma.c cma_get_roce_udp_flow_label(), rdma_flow_label_to_udp_sport()

@@ -111,7 +111,7 @@ static bool rail_fact_check(const struct rail_fact *r)
 static bool conn_check(const struct session_conn *c)
 {
 	return c->state < SESSION_STATE_COUNT && TERMINATED(c->reason) &&
-	       TERMINATED(c->error.text) && c->error.op < OP_COUNT;
+	       TERMINATED(c->error.text) && c->error.op < OP_COUNT && op_lacks_valid(c->op_lack);
 }
 
 /* What `number` and `old` mean depends on the type, and so do their bounds. */

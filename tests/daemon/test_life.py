@@ -49,10 +49,49 @@ def test_two_sessions_come_up_and_own_address_is_dropped():
         assert wait_for(lambda: d.metric("rdma_sent_pkts_total", device="rxe0")) == 1000
 
 
-def test_operations_that_are_not_built_are_never_asked_for():
-    with Daemon() as d:
+def test_each_operation_that_is_on_has_a_member_and_an_ok_verdict_needs_all():
+    with Daemon(PROBE.replace("[counters]", "atomic_interval = 2s\n[counters]") + TWO_PEERS) as d:
         d.wait_up()
-        assert all("write=0" in line for line in d.told() if line.startswith("config"))
+        assert set(d.peer("host2")["ops"]) == {"send", "ack", "read", "write", "atomic"}
+        assert int(d.peer("host2")["ops"]["atomic"]["ok"]) >= 1
+        for op in ("write", "atomic"):
+            assert d.metric("rdma_probe_ok_total", peer="host2", op=op) >= 1
+            assert d.metric("rdma_rail_probe_sent_total", rail="rxe0", op=op) >= 1
+
+
+def test_operation_that_a_peer_lacks_is_told_once_and_no_loss():
+    with Daemon(start=False) as d:
+        d.script("rxe0", "lack write 2")
+        d.start()
+        d.wait_up()
+        row = d.peer("host2")
+        assert set(row["ops"]) == {"send", "ack", "read"}
+        assert (row["verdict"], row["cause"]) == ("ok", "none")
+        assert row["reason"] == "write is not run: the peer offers no memory to write to"
+        time.sleep(2)
+        texts = [e["text"] for e in d.events() if e["kind"] == "operation"]
+        assert texts == ["write is not run: the peer offers no memory to write to"] * 2
+        assert d.log().count("write is not run") == 2
+        assert d.metric("rdma_probe_scheduled_total", peer="host2", op="write") is None
+        # The peer was upgraded.
+        d.script("rxe0")
+        d.configure(PROBE.replace("write_interval = 100ms", "write_interval = 150ms") + TWO_PEERS)
+        d.send_signal(signal.SIGHUP)
+        wait_for(lambda: d.peer("host2")["ops"].get("write", {}).get("ok"))
+        assert d.peer("host2")["reason"] == ""
+        assert d.log().count("write is run now") == 2
+
+
+def test_operation_that_the_device_lacks_is_told_once_for_all_peers():
+    with Daemon(start=False) as d:
+        d.script("rxe0", "lack write 1")
+        d.start()
+        d.wait_up()
+        assert d.peer("host3")["reason"] == "write is not run: this device has no WRITE"
+        time.sleep(1)
+        assert d.log().count("write is not run") == 1
+        assert [e["text"] for e in d.events() if e["kind"] == "operation"] == [
+            "write is not run: this device has no WRITE"]
 
 
 def test_without_any_device_it_serves_and_says_why_once():

@@ -199,7 +199,7 @@ def test_async_events_are_counted_over_workers():
         assert total() == 1
 
 
-@pytest.mark.parametrize("answer, causes", [("none", None), ("read", {"remote_host"})])
+@pytest.mark.parametrize("answer, causes", [("none", None), ("nic", {"remote_host"})])
 def test_change_of_verdict_is_a_line_with_all_that_names_the_connection(answer, causes):
     with Daemon() as d:
         d.wait_up()

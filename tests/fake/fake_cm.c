@@ -581,6 +581,7 @@ int rdma_connect(struct rdma_cm_id *ibid, struct rdma_conn_param *param)
 	fake_check(param->retry_count >= 1 && param->retry_count <= 6 &&
 			   param->rnr_retry_count <= 6,
 		   "a retry count that is for ever");
+	fake_check_depths(id->dev, param);
 	if (failed(fake_call(CALL_CONNECT)))
 		return -1;
 	if (param->private_data_len > REQ_DATA)
@@ -616,6 +617,8 @@ static void reply_arrives(const struct action *a)
 	e = queue_event(to, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
 	carry(e, NULL, 0, REP_DATA);
 	e->peer_qpn = from->qpn;
+	e->ev.param.conn.responder_resources = from->initiator_depth;
+	e->ev.param.conn.initiator_depth = from->responder_resources;
 }
 
 int rdma_accept(struct rdma_cm_id *ibid, struct rdma_conn_param *param)
@@ -626,6 +629,7 @@ int rdma_accept(struct rdma_cm_id *ibid, struct rdma_conn_param *param)
 	fake_check(id->state == ID_REQUESTED && ibid->qp, "accepting in the wrong way");
 	fake_check(id->has_ack_timeout, "the passive side leaves the ACK timeout to chance");
 	fake_check(param->rnr_retry_count <= 6, "a retry count that is for ever");
+	fake_check_depths(id->dev, param);
 	if (failed(fake_call(CALL_ACCEPT)))
 		return -1;
 	if (id->doomed || (id->peer && !peer))
@@ -640,6 +644,7 @@ int rdma_accept(struct rdma_cm_id *ibid, struct rdma_conn_param *param)
 	id->rnr_retry = peer->peer_rnr_retry;
 	peer->rnr_retry = param->rnr_retry_count;
 	id->responder_resources = param->responder_resources;
+	id->initiator_depth = param->initiator_depth;
 	fake_qp_connect((struct fake_qp *)ibid->qp, id, peer->dev, peer->qpn);
 	fake_later(&(struct action){.run = reply_arrives, .uid = peer->uid, .uid2 = id->uid},
 		   fake_delay(id->dev, peer->dev));

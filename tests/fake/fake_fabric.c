@@ -357,6 +357,27 @@ bool fabric_deliver(struct fake_device *dev, uint32_t qpn, const void *data, uin
 
 /* --- questions --- */
 
+uint64_t fabric_reads(const struct fake_device *dev)
+{
+	FAKE_GUARD;
+
+	return dev->reads;
+}
+
+uint64_t fabric_writes(const struct fake_device *dev)
+{
+	FAKE_GUARD;
+
+	return dev->writes;
+}
+
+uint64_t fabric_atomics(const struct fake_device *dev)
+{
+	FAKE_GUARD;
+
+	return dev->atomics;
+}
+
 uint32_t fabric_srq_posted(const struct fake_device *dev)
 {
 	uint32_t n;

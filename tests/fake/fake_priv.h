@@ -22,7 +22,7 @@ struct fake_wr {
 	enum ibv_wr_opcode opcode;
 	struct ibv_sge sge; /* length 0: none */
 	uint8_t *payload;   /* inline data, or what a READ brings */
-	uint64_t remote_addr;
+	uint64_t remote_addr, compare_add;
 	uint32_t rkey;
 	uint32_t attempt, rnr_attempt;
 	bool delivered;
@@ -80,13 +80,14 @@ struct fake_qp {
 	struct fake_qp *next;
 	struct fake_device *dev, *peer;
 	enum ibv_qp_state state;
-	uint32_t peer_qpn, max_send, n_send;
+	uint32_t peer_qpn, max_send, max_inline, n_send;
 	uint8_t ack_timeout, retry_count, rnr_retry;
 	uint32_t sgid_index;
 	uint8_t dgid[16];
 	struct fake_wr *head, **tail;
 	uint64_t running;    /* uid of the head that is under way */
-	bool no_reads;	     /* accepted without responder resources */
+	bool no_reads;	     /* without responder resources: serves no READ, no atomic */
+	bool no_reads_out;   /* without initiator depth */
 	unsigned got, acked; /* async events */
 };
 
@@ -136,6 +137,7 @@ struct fake_device {
 	struct fake_qp *qps;
 	uint32_t n_qps, next_qpn;
 	uint64_t srq_taken;
+	uint64_t reads, writes, atomics; /* served */
 	struct fake_answer answer;
 	uint8_t tos;
 	unsigned rejects;
@@ -262,6 +264,7 @@ void fake_qp_free(struct fake_qp *qp);
 void fake_qp_connect(struct fake_qp *qp, const struct fake_id *id, struct fake_device *peer,
 		     uint32_t peer_qpn);
 void fake_qp_error(struct fake_qp *qp);
+void fake_check_depths(const struct fake_device *dev, const struct rdma_conn_param *param);
 
 /* fake_cm.c */
 void fake_cm_event(struct fake_id *id, enum rdma_cm_event_type event, int status,

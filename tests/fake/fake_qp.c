@@ -69,7 +69,11 @@ int fake_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 
 static enum ibv_wc_opcode opcode_of(const struct fake_wr *wr)
 {
-	return wr->opcode == IBV_WR_RDMA_READ ? IBV_WC_RDMA_READ : IBV_WC_SEND;
+	if (wr->opcode == IBV_WR_RDMA_READ)
+		return IBV_WC_RDMA_READ;
+	if (wr->opcode == IBV_WR_RDMA_WRITE)
+		return IBV_WC_RDMA_WRITE;
+	return wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ? IBV_WC_FETCH_ADD : IBV_WC_SEND;
 }
 
 /* Takes wr, which is in no list any more. */
@@ -225,6 +229,11 @@ static struct fake_wr *running(struct fake_qp *qp, uint64_t uid)
 	return qp && qp->running == uid && qp->head ? qp->head : NULL;
 }
 
+static bool brings_data(const struct fake_wr *wr)
+{
+	return wr->opcode == IBV_WR_RDMA_READ || wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
 static void answer_arrives(const struct action *a)
 {
 	struct fake_qp *qp = fake_qp_find(a->dev, a->qpn);
@@ -236,7 +245,7 @@ static void answer_arrives(const struct action *a)
 		break_with(qp, (enum ibv_wc_status)a->status);
 		return;
 	}
-	if (wr->opcode == IBV_WR_RDMA_READ)
+	if (brings_data(wr))
 		memcpy((void *)(uintptr_t)wr->sge.addr, wr->payload, wr->sge.length);
 	complete(qp, take_head(qp), IBV_WC_SUCCESS);
 	start_head(qp);
@@ -267,11 +276,39 @@ static void rnr_passed(const struct action *a)
 		transmit(qp, wr);
 }
 
+#define HEADER_LEN 24
+#define TYPE_HELLO_REPLY 2
+
+/* A HELLO as a daemon sends it that does not know one of its parts. */
+static uint32_t leave_out(uint8_t *m, uint32_t len, uint8_t tlv)
+{
+	if (len < HEADER_LEN || m[5] > TYPE_HELLO_REPLY)
+		return len;
+	for (uint32_t at = HEADER_LEN; at + 2 <= len; at += 2u + m[at + 1]) {
+		uint32_t part = 2u + m[at + 1];
+
+		if (m[at] != tlv)
+			continue;
+		memmove(m + at, m + at + part, len - at - part);
+		len -= part;
+		m[6] = (uint8_t)(len >> 8);
+		m[7] = (uint8_t)len;
+		break;
+	}
+	return len;
+}
+
 static void send_arrives(struct fake_qp *requester, struct fake_qp *responder, struct fake_wr *wr)
 {
-	const uint8_t *data = wr->payload ? wr->payload : (const uint8_t *)(uintptr_t)wr->sge.addr;
+	uint8_t without = requester->dev->knobs.hello_without;
 
-	if (!wr->delivered && !fake_receive(responder, data, wr->sge.length)) {
+	if (!wr->payload) {
+		wr->payload = malloc(wr->sge.length + 1);
+		memcpy(wr->payload, (const void *)(uintptr_t)wr->sge.addr, wr->sge.length);
+	}
+	if (without)
+		wr->sge.length = leave_out(wr->payload, wr->sge.length, without);
+	if (!wr->delivered && !fake_receive(responder, wr->payload, wr->sge.length)) {
 		fake_later(&(struct action){.run = rnr_passed,
 					    .dev = requester->dev,
 					    .qpn = requester->qp.qp_num,
@@ -301,6 +338,48 @@ static void read_arrives(struct fake_qp *requester, struct fake_qp *responder, s
 		memmove(wr->payload, wr->payload + 1, wr->sge.length - 1);
 	if (k->corrupt_reads)
 		wr->payload[wr->sge.length / 2] ^= 0x10;
+	responder->dev->reads++;
+	answer(requester, wr->uid, IBV_WC_SUCCESS);
+}
+
+static bool reachable(const struct fake_qp *responder, const struct fake_wr *wr, int access)
+{
+	struct fake_mr *mr =
+		fake_mr_find(responder->dev, wr->rkey, wr->remote_addr, wr->sge.length);
+
+	return mr && mr->mr.rkey == wr->rkey && mr->access & access;
+}
+
+static void write_arrives(struct fake_qp *requester, struct fake_qp *responder, struct fake_wr *wr)
+{
+	const void *data = wr->payload ? wr->payload : (const void *)(uintptr_t)wr->sge.addr;
+
+	if (!reachable(responder, wr, IBV_ACCESS_REMOTE_WRITE)) {
+		answer(requester, wr->uid, IBV_WC_REM_ACCESS_ERR);
+		return;
+	}
+	memcpy((void *)(uintptr_t)wr->remote_addr, data, wr->sge.length);
+	responder->dev->writes++;
+	answer(requester, wr->uid, IBV_WC_SUCCESS);
+}
+
+/* Done once, however often it has to be sent: the payload is what was found the first time. */
+static void atomic_arrives(struct fake_qp *requester, struct fake_qp *responder, struct fake_wr *wr)
+{
+	uint64_t *word = (uint64_t *)(uintptr_t)wr->remote_addr;
+
+	fake_check(wr->sge.length == 8, "an atomic is not of 8 bytes");
+	if (responder->no_reads || wr->remote_addr % 8 ||
+	    !reachable(responder, wr, IBV_ACCESS_REMOTE_ATOMIC)) {
+		answer(requester, wr->uid, IBV_WC_REM_ACCESS_ERR);
+		return;
+	}
+	if (!wr->payload) {
+		wr->payload = malloc(8);
+		memcpy(wr->payload, word, 8);
+		*word += wr->compare_add;
+		responder->dev->atomics++;
+	}
 	answer(requester, wr->uid, IBV_WC_SUCCESS);
 }
 
@@ -317,6 +396,10 @@ static void request_arrives(const struct action *a)
 		return;
 	if (wr->opcode == IBV_WR_RDMA_READ)
 		read_arrives(qp, responder, wr);
+	else if (wr->opcode == IBV_WR_RDMA_WRITE)
+		write_arrives(qp, responder, wr);
+	else if (wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		atomic_arrives(qp, responder, wr);
 	else
 		send_arrives(qp, responder, wr);
 }
@@ -370,11 +453,18 @@ static struct fake_wr *copy_wr(const struct fake_qp *qp, const struct ibv_send_w
 	w->opcode = wr->opcode;
 	w->remote_addr = wr->wr.rdma.remote_addr;
 	w->rkey = wr->wr.rdma.rkey;
+	if (wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		w->remote_addr = wr->wr.atomic.remote_addr;
+		w->rkey = wr->wr.atomic.rkey;
+		w->compare_add = wr->wr.atomic.compare_add;
+	}
+	fake_check(!qp->no_reads_out || !brings_data(w), "a READ on a QP that may not");
 	if (!wr->num_sge)
 		return w;
 	w->sge = wr->sg_list[0];
 	if (wr->send_flags & IBV_SEND_INLINE) {
-		fake_check(wr->opcode == IBV_WR_SEND, "a READ cannot be inline");
+		fake_check(!brings_data(w), "a READ cannot be inline");
+		fake_check(w->sge.length <= qp->max_inline, "more is inline than there is room");
 		w->payload = malloc(w->sge.length + 1);
 		memcpy(w->payload, (const void *)(uintptr_t)w->sge.addr, w->sge.length);
 		return w;
@@ -416,6 +506,13 @@ int fake_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_
 
 /* --- life --- */
 
+void fake_check_depths(const struct fake_device *dev, const struct rdma_conn_param *param)
+{
+	fake_check(!(param->initiator_depth && dev->knobs.no_reads_out) &&
+			   !(param->responder_resources && dev->knobs.no_reads_in),
+		   "more READs are asked for than the device has");
+}
+
 struct fake_qp *fake_qp_new(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	struct fake_device *dev = ((struct fake_pd *)pd)->dev;
@@ -433,6 +530,7 @@ struct fake_qp *fake_qp_new(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	qp->tail = &qp->head;
 	/* As many as asked for and not one more, so that a caller that counts wrongly is caught. */
 	qp->max_send = attr->cap.max_send_wr;
+	qp->max_inline = attr->cap.max_inline_data;
 	qp->next = dev->qps;
 	dev->qps = qp;
 	dev->n_qps++;
@@ -475,6 +573,7 @@ void fake_qp_connect(struct fake_qp *qp, const struct fake_id *id, struct fake_d
 	qp->retry_count = id->retry_count;
 	qp->rnr_retry = id->rnr_retry;
 	qp->no_reads = !id->responder_resources;
+	qp->no_reads_out = !id->initiator_depth;
 	memcpy(qp->dgid, &id->dst, 16);
 	fake_device_of(&id->src, &qp->sgid_index);
 	qp->state = IBV_QPS_RTS;

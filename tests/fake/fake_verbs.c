@@ -125,6 +125,9 @@ int ibv_query_device(struct ibv_context *ctx, struct ibv_device_attr *attr)
 		.max_srq = dev->knobs.no_srq ? 0 : 64,
 		.max_srq_wr = MAX_SRQ_WR,
 		.max_qp = 65536,
+		.max_qp_rd_atom = !dev->knobs.no_reads_in,
+		.max_qp_init_rd_atom = !dev->knobs.no_reads_out,
+		.atomic_cap = dev->knobs.no_atomics ? IBV_ATOMIC_NONE : IBV_ATOMIC_HCA,
 	};
 	return 0;
 }
@@ -210,8 +213,13 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *ibpd, void *addr, size_t length, int ac
 	struct fake_mr *mr;
 
 	errno = call_on(pd->dev, CALL_REG_MR);
+	if (!errno && access & IBV_ACCESS_REMOTE_ATOMIC && pd->dev->knobs.no_atomics)
+		errno = EOPNOTSUPP;
 	if (errno)
 		return NULL;
+	fake_check(!(access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) ||
+			   access & IBV_ACCESS_LOCAL_WRITE,
+		   "remote write without local write");
 	mr = calloc(1, sizeof(*mr));
 	mr->mr = (struct ibv_mr){
 		.context = ibpd->context,

@@ -470,21 +470,6 @@ static void test_a_connection_that_became_rocev1_is_refused(void **state)
 	assert_settled();
 }
 
-static void test_a_peer_with_too_small_receives_is_refused(void **state)
-{
-	struct host *a = host_new("host1", "10.0.0.1");
-
-	(void)state;
-	a->cfg.op[OP_SEND].size = 4096;
-	host_start(a);
-	host_up("host2", "10.0.0.2");
-	world_run(10 * NSEC_PER_MSEC);
-	start_session();
-	assert_true(world_until_state(host1(), 0, SESSION_DRAINING, NSEC_PER_SEC));
-	assert_int_equal(failures(CONNECT_HELLO), 1);
-	assert_reason("the peer cannot receive our send_size");
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 #define FAIL_TESTS(name) TEST(test_##name##_fails_once), TEST(test_##name##_fails_for_a_while)
 
@@ -533,7 +518,6 @@ int main(void)
 		TEST(test_a_route_over_another_device_is_refused),
 		TEST(test_a_route_to_no_device_is_refused),
 		TEST(test_a_connection_that_became_rocev1_is_refused),
-		TEST(test_a_peer_with_too_small_receives_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

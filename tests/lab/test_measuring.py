@@ -29,7 +29,7 @@ def check_measured(row):
     assert row["address"] == "10.99.0." + row["peer"][4:]
     assert row["local_gid"] != row["remote_gid"]
     assert row["qpn"] and row["remote_qpn"] and row["udp_source_port"]
-    assert set(row["ops"]) == {"send", "read", "ack"}
+    assert set(row["ops"]) == {"send", "read", "write", "atomic", "ack"}
     for op in row["ops"].values():
         assert 0 < op["p50_seconds"] <= op["p99_seconds"]
     for op in operations(row).values():
@@ -101,7 +101,7 @@ def test_metrics_and_json_tell_the_same(lab):
                 rtt = {"op": name, "quantile": "0.5", **labels}
                 assert metrics.value("rdma_probe_rtt_seconds", **rtt) == op["p50_seconds"]
         # No peer has left since the daemon began: the rail has what its sessions have.
-        for op in ("send", "read"):
+        for op in ("send", "read", "write", "atomic"):
             mine = [counts_of(row["ops"][op]) for row in rows]
             for count in ("scheduled", "sent", "ok", "late", "self_delayed"):
                 total = metrics.value(f"rdma_rail_probe_{count}_total", rail="rxe0", op=op)
@@ -119,6 +119,6 @@ def test_a_hundred_scrapes_keep_the_books(lab):
     for host in lab.hosts:
         rows, _ = audit.look(host)
         for peer, row in rows.items():
-            for op in ("send", "read"):
+            for op in ("send", "read", "write", "atomic"):
                 old, new = counts_of(begin[host][peer]["ops"][op]), counts_of(row["ops"][op])
                 assert new["ok"] > old["ok"]

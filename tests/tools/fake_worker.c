@@ -2,7 +2,8 @@
  * real one does, and misbehaves as the file $FAKE_WORKER_DIR/DEVICE says, which it reads again
  * and again:
  *   rail NAME ADDRESS up|down   a rail, in order; default: named as the device, 10.99.0.1, up
- *   answer all|read|none        what peers do; default: all
+ *   answer all|nic|none         what peers do; default: all; nic: SENDs are not answered
+ *   lack OP N                   an operation that sessions added from now on cannot run, and why
  *   exit N | crash              end now
  *   deaf                        ignore WISH_STOP
  *   keep                        never let go of a removed session
@@ -35,7 +36,7 @@
 #define STUCK_NS NSEC_PER_SEC
 #define RTT_NS 250000
 
-enum answer { ANSWER_ALL, ANSWER_READ, ANSWER_NONE };
+enum answer { ANSWER_ALL, ANSWER_NIC, ANSWER_NONE };
 
 struct fake_session {
 	struct wish_session wish;
@@ -52,6 +53,7 @@ struct fake {
 	struct rail_fact rails[RAIL_MAX];
 	uint32_t n_rails;
 	enum answer answer;
+	uint8_t lack[OP_COUNT]; /* of sessions that are added from now on */
 	bool deaf, keep, rows, uncounted;
 	char once[FACT_TEXT], trouble[FACT_TEXT];
 	struct fake_session *sessions; /* by row */
@@ -150,6 +152,19 @@ static void set_trouble(struct fake *f, const char *text)
 	tell(f, &fact);
 }
 
+/* "write 2": enum op_lack by its number. */
+static void set_lack(struct fake *f, const char *words)
+{
+	char name[FACT_NAME];
+	unsigned lack;
+
+	if (sscanf(words, "%63s %u", name, &lack) != 2)
+		return;
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		if (strcmp(name, op_name(op)) == 0)
+			f->lack[op] = (uint8_t)lack;
+}
+
 static void run_line(struct fake *f, char *line, uint32_t *n_rails)
 {
 	char name[FACT_NAME], word[FACT_NAME], address[FACT_NAME];
@@ -158,9 +173,9 @@ static void run_line(struct fake *f, char *line, uint32_t *n_rails)
 		set_rail(f, (*n_rails)++, name, strcmp(address, "-") ? address : "",
 			 strcmp(word, "up") == 0);
 	else if (strncmp(line, "answer ", 7) == 0)
-		f->answer = line[7] == 'a'   ? ANSWER_ALL
-			    : line[7] == 'r' ? ANSWER_READ
-					     : ANSWER_NONE;
+		f->answer = line[7] == 'a'		       ? ANSWER_ALL
+			    : line[7] == 'n' && line[8] == 'i' ? ANSWER_NIC
+							       : ANSWER_NONE;
 	else if (strncmp(line, "exit ", 5) == 0)
 		_exit(atoi(line + 5));
 	else if (strcmp(line, "crash") == 0)
@@ -173,6 +188,8 @@ static void run_line(struct fake *f, char *line, uint32_t *n_rails)
 		f->uncounted = true;
 	else if (strcmp(line, "rows") == 0)
 		f->rows = true;
+	else if (strncmp(line, "lack ", 5) == 0)
+		set_lack(f, line + 5);
 	else if (strncmp(line, "trouble ", 8) == 0)
 		set_trouble(f, line + 8);
 	else if (line[0] != '\0')
@@ -187,6 +204,7 @@ static void run_script(struct fake *f)
 
 	snprintf(path, sizeof(path), "%s/%s", f->dir, f->device);
 	f->answer = ANSWER_ALL;
+	memset(f->lack, 0, sizeof(f->lack));
 	f->deaf = f->keep = f->rows = f->uncounted = false;
 	script = fopen(path, "r");
 	while (script && fgets(line, sizeof(line), script)) {
@@ -226,7 +244,8 @@ static void add_session(struct fake *f, const struct wish_session *w)
 	for (unsigned op = 0; op < OP_COUNT; op++) {
 		struct op_books *b = &s->books.op[op];
 
-		b->interval_ns = f->config.op[op].interval_ns;
+		b->interval_ns = f->lack[op] ? 0 : f->config.op[op].interval_ns;
+		s->conn.op_lack[op] = f->lack[op];
 		b->phase_ns = b->interval_ns ? now % b->interval_ns : 0;
 		b->booked_until_ns = now;
 	}
@@ -267,7 +286,7 @@ static void book_one(struct fake *f, struct fake_session *s, enum op op, uint64_
 	}
 	b->sent++;
 	b->last_attempt_wall_ns = clock_wall_ns();
-	if (f->answer == ANSWER_NONE || (f->answer == ANSWER_READ && op != OP_READ)) {
+	if (f->answer == ANSWER_NONE || (f->answer == ANSWER_NIC && op == OP_SEND)) {
 		b->failed[FAIL_TIMEOUT]++;
 		b->misses++;
 		b->double_misses += b->miss_streak > 0;

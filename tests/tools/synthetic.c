@@ -437,7 +437,6 @@ static void make_host(struct maker *m, uint64_t mono_ns)
 	s->max_series = m->wanted->max_series;
 	s->rails_expected = m->wanted->rails;
 	s->loop_lag_ns = 120000;
-	memcpy(s->ops_built, m->wanted->ops, sizeof(s->ops_built));
 }
 
 static bool make_arrays(struct maker *m)

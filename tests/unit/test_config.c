@@ -172,10 +172,6 @@ static void test_a_lab_file_is_read(void **state)
 static void test_what_is_not_built_says_so(void **state)
 {
 	static const char *const lines[] = {
-		"[probe]\nwrite_interval = 1s\n",
-		"[probe]\nwrite_size = 128\n",
-		"[probe]\nwrite_deadline = 1s\n",
-		"[probe]\natomic_interval = 1s\n",
 		"[metrics]\nper_peer = histogram\n",
 		"[metrics]\nper_peer = worst\n",
 		"[counters]\nalso_as = node_exporter\n",
@@ -192,12 +188,43 @@ static void test_what_is_not_built_says_so(void **state)
 		assert_non_null(strstr(f->remarks.data, "not built yet"));
 		assert_non_null(strstr(f->remarks.data, "main.conf:2: "));
 	}
-	loads(f, "[probe]\nwrite_interval = off\natomic_interval = off\n");
-	loads(f, "[probe]\nwrite_interval = 10s\nwrite_size = 64\n");
-	assert_true(config_op_built(OP_SEND));
-	assert_true(config_op_built(OP_READ));
-	assert_false(config_op_built(OP_WRITE));
-	assert_false(config_op_built(OP_ATOMIC));
+}
+
+static void test_every_operation_has_interval_size_and_deadline(void **state)
+{
+	struct fixture *f = *state;
+
+	loads(f, "[probe]\nwrite_interval = 250ms\nwrite_size = 8192\nwrite_deadline = 1s\n"
+		 "atomic_interval = 2s\natomic_deadline = 100ms\nsend_interval = off\n"
+		 "send_size = 16384\nread_size = 65536\n");
+	assert_int_equal(f->c.op[OP_WRITE].interval_ns, 250 * NSEC_PER_MSEC);
+	assert_int_equal(f->c.op[OP_WRITE].size, 8192);
+	assert_int_equal(f->c.op[OP_WRITE].deadline_ns, NSEC_PER_SEC);
+	assert_int_equal(f->c.op[OP_ATOMIC].interval_ns, 2 * NSEC_PER_SEC);
+	assert_int_equal(f->c.op[OP_ATOMIC].deadline_ns, 100 * NSEC_PER_MSEC);
+	assert_int_equal(f->c.op[OP_SEND].interval_ns, 0);
+	assert_int_equal(f->c.op[OP_SEND].size, 16384);
+	assert_int_equal(f->c.op[OP_READ].size, 65536);
+}
+
+static void test_sizes_have_bounds(void **state)
+{
+	struct fixture *f = *state;
+
+	remarks_on(f, -EINVAL, "[probe]\nsend_size = 31\n", 2,
+		   "send_size: '31' is out of range: 32 to 16k");
+	remarks_on(f, -EINVAL, "[probe]\nsend_size = 16385\n", 2,
+		   "send_size: '16385' is out of range: 32 to 16k");
+	remarks_on(f, -EINVAL, "[probe]\nwrite_size = 7\n", 2,
+		   "write_size: '7' is out of range: 8 to 64k");
+	remarks_on(f, -EINVAL, "[probe]\nread_size = 65537\n", 2,
+		   "read_size: '65537' is out of range: 8 to 64k");
+	remarks_on(f, -EINVAL, "[probe]\natomic_size = 16\n", 2,
+		   "atomic_size: '16' is out of range: 8 to 8");
+	remarks_on(f, -EINVAL, "[probe]\nwrite_interval = 2h\n", 2,
+		   "write_interval: '2h' is out of range: 1ms to 1h, or off");
+	remarks_on(f, -EINVAL, "[probe]\natomic_deadline = 61s\n", 2,
+		   "atomic_deadline: '61s' is out of range: 1ms to 1m");
 }
 
 static void test_bad_values_are_errors_with_line(void **state)
@@ -526,6 +553,8 @@ int main(void)
 		CONFIG_TEST(test_a_lab_file_is_read),
 		CONFIG_TEST(test_what_is_not_built_says_so),
 		CONFIG_TEST(test_bad_values_are_errors_with_line),
+		CONFIG_TEST(test_every_operation_has_interval_size_and_deadline),
+		CONFIG_TEST(test_sizes_have_bounds),
 		CONFIG_TEST(test_bad_peers_are_errors),
 		CONFIG_TEST(test_a_zoned_peer_keeps_its_scope),
 		CONFIG_TEST(test_a_peer_listed_twice_is_merged_with_a_warning),

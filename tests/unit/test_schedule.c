@@ -104,6 +104,36 @@ static void test_ops_with_multiples_of_an_interval_never_meet(void **state)
 	}
 }
 
+static void test_common_is_the_greatest_divisor(void **state)
+{
+	(void)state;
+	assert_int_equal(schedule_common(0, 0), 0);
+	assert_int_equal(schedule_common(0, 7), 7);
+	assert_int_equal(schedule_common(7, 0), 7);
+	assert_int_equal(schedule_common(200, 300), 100);
+	assert_int_equal(schedule_common(10 * NSEC_PER_SEC, NSEC_PER_SEC), NSEC_PER_SEC);
+}
+
+/* 200 and 300 ms shifted by half of the shorter would meet every 600 ms, for ever. */
+static void test_ops_with_other_intervals_never_meet(void **state)
+{
+	uint64_t a = 200 * NSEC_PER_MSEC, b = 300 * NSEC_PER_MSEC;
+	uint64_t stagger = schedule_common(a, b) / 2;
+
+	(void)state;
+	for (uint64_t key = 0; key < 1000; key++) {
+		uint64_t pa = schedule_phase(key * 7919 * 104729, 0, stagger, a);
+		uint64_t pb = schedule_phase(key * 7919 * 104729, 1, stagger, b);
+
+		for (uint64_t t = pa; t < 2 * NSEC_PER_SEC; t += a) {
+			uint64_t next = schedule_next(pb, b, t), before = next - b;
+
+			assert_true(next - t >= stagger);
+			assert_true(t < pb || t - before >= stagger);
+		}
+	}
+}
+
 static void test_sessions_are_spread_over_the_interval(void **state)
 {
 	struct chance chance = {8};
@@ -126,6 +156,8 @@ int main(void)
 		cmocka_unit_test(test_phase_is_stable_and_below_the_interval),
 		cmocka_unit_test(test_ops_of_a_session_are_apart),
 		cmocka_unit_test(test_ops_with_multiples_of_an_interval_never_meet),
+		cmocka_unit_test(test_common_is_the_greatest_divisor),
+		cmocka_unit_test(test_ops_with_other_intervals_never_meet),
 		cmocka_unit_test(test_sessions_are_spread_over_the_interval),
 	};
 

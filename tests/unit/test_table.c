@@ -169,11 +169,16 @@ static void test_strings_without_end_and_wild_enums_do_not_reach_main(void **sta
 	memset(&c, 0x7f, sizeof(c));
 	c.state = SESSION_UP;
 	c.error.op = OP_READ;
+	memset(c.op_lack, OP_LACK_PEER, sizeof(c.op_lack));
 	table_put_conn(p->writer, 0, &c);
 	assert_true(table_get_conn(p->reader, 0, &c));
 	assert_int_equal(strlen(c.reason), FACT_NAME - 1);
 	assert_int_equal(strlen(c.error.text), FACT_NAME - 1);
 	c.state = SESSION_STATE_COUNT;
+	table_put_conn(p->writer, 0, &c);
+	assert_false(table_get_conn(p->reader, 0, &c));
+	c.state = SESSION_UP;
+	c.op_lack[OP_ATOMIC] = OP_LACK_COUNT;
 	table_put_conn(p->writer, 0, &c);
 	assert_false(table_get_conn(p->reader, 0, &c));
 	memset(&r, 0x7f, sizeof(r));

@@ -43,6 +43,8 @@ static struct wire_hello full_hello(void)
 		.peer_rail = "rxe0",
 		.class_name = "storage",
 		.pattern = {0xdeadbeef00112233ULL, 0x44556677, 4096},
+		.scratch = {0xdeadbeef00112230ULL, 0x44556678, 8192},
+		.scratch_atomics = true,
 	};
 
 	return h;
@@ -223,6 +225,10 @@ static void assert_same_hello(const struct wire_hello *a, const struct wire_hell
 	assert_true(a->pattern.addr == b->pattern.addr);
 	assert_int_equal(a->pattern.rkey, b->pattern.rkey);
 	assert_int_equal(a->pattern.len, b->pattern.len);
+	assert_true(a->scratch.addr == b->scratch.addr);
+	assert_int_equal(a->scratch.rkey, b->scratch.rkey);
+	assert_int_equal(a->scratch.len, b->scratch.len);
+	assert_int_equal(a->scratch_atomics, b->scratch_atomics);
 }
 
 static void test_hello_survives_the_wire(void **state)
@@ -239,6 +245,67 @@ static void test_hello_survives_the_wire(void **state)
 	assert_same_hello(&out, &in);
 	len = wire_put_hello(WIRE_HELLO_REPLY, &in, data, sizeof(data));
 	assert_true(hello_from(data, len, &out));
+}
+
+static bool carried(const struct wire_hello *in, struct wire_hello *out)
+{
+	uint8_t data[WIRE_MAX_HELLO];
+
+	return hello_from(data, wire_put_hello(WIRE_HELLO, in, data, sizeof(data)), out);
+}
+
+static void test_hello_of_an_older_peer_has_no_scratch(void **state)
+{
+	struct wire_hello in = full_hello(), out;
+
+	(void)state;
+	in.scratch = (struct wire_region){0};
+	in.scratch_atomics = false;
+	assert_true(carried(&in, &out));
+	assert_same_hello(&out, &in);
+}
+
+static void test_scratch_that_atomics_would_break_on_is_refused(void **state)
+{
+	struct wire_hello in = full_hello(), out;
+
+	(void)state;
+	in.scratch.addr += 4;
+	assert_false(carried(&in, &out));
+	in.scratch_atomics = false;
+	assert_true(carried(&in, &out));
+}
+
+static void test_region_beyond_the_end_of_memory_is_refused(void **state)
+{
+	struct wire_hello in = full_hello(), out;
+
+	(void)state;
+	in.pattern.addr = UINT64_MAX - 4095;
+	assert_false(carried(&in, &out));
+	in = full_hello();
+	in.scratch.addr = UINT64_MAX - 7;
+	assert_false(carried(&in, &out));
+}
+
+static void test_sessions_write_to_different_places_of_the_scratch(void **state)
+{
+	unsigned places[WIRE_SCRATCH_LEN / 64] = {0}, used = 0;
+
+	(void)state;
+	for (uint64_t hash = 0; hash < 100000; hash += 97) {
+		uint32_t at = wire_scratch_offset(hash, WIRE_SCRATCH_LEN, 64);
+
+		assert_int_equal(at % 8, 0);
+		assert_true(at + 64 <= WIRE_SCRATCH_LEN);
+		used += !places[at / 64]++;
+	}
+	assert_true(used > 500);
+	for (uint32_t size = 8; size <= WIRE_SCRATCH_LEN; size += 8)
+		assert_true(wire_scratch_offset(UINT64_MAX, WIRE_SCRATCH_LEN, size) + size <=
+			    WIRE_SCRATCH_LEN);
+	assert_int_equal(wire_scratch_offset(12345, 8, 8), 0);
+	assert_int_equal(wire_scratch_offset(12345, 0, 8), 0);
 }
 
 static void test_hello_of_a_peer_without_rail_names_or_pattern(void **state)
@@ -308,7 +375,7 @@ static void test_hello_is_refused_at_every_shorter_length(void **state)
 			accepted++;
 		}
 	}
-	assert_int_equal(accepted, 4); /* after host, rail, peer rail, class */
+	assert_int_equal(accepted, 5); /* after host, rail, peer rail, class, pattern */
 }
 
 /* One hello of raw TLVs behind a valid header. */
@@ -590,6 +657,10 @@ int main(void)
 		cmocka_unit_test(test_header_survives_the_wire),
 		cmocka_unit_test(test_header_must_agree_with_what_was_received),
 		cmocka_unit_test(test_hello_survives_the_wire),
+		cmocka_unit_test(test_hello_of_an_older_peer_has_no_scratch),
+		cmocka_unit_test(test_scratch_that_atomics_would_break_on_is_refused),
+		cmocka_unit_test(test_region_beyond_the_end_of_memory_is_refused),
+		cmocka_unit_test(test_sessions_write_to_different_places_of_the_scratch),
 		cmocka_unit_test(test_hello_of_a_peer_without_rail_names_or_pattern),
 		cmocka_unit_test(test_longest_names_fit_the_longest_hello),
 		cmocka_unit_test(test_hello_that_does_not_fit_is_not_written),

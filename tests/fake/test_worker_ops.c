@@ -1,0 +1,267 @@
+/* The operations one by one: who serves them, what they take, where they land, and what happens
+ * where a device or a peer cannot. */
+#include "support.h"
+
+#include "world.h"
+
+#define ON(size)                                                                                   \
+	{                                                                                          \
+		WORLD_INTERVAL_NS, WORLD_DEADLINE_NS, size, 0                                      \
+	}
+#define OFF                                                                                        \
+	{                                                                                          \
+		0, 0, 64, 0                                                                        \
+	}
+#define TLV_SCRATCH 9 /* of probes/wire.c */
+
+static const struct op_config all_ops[OP_COUNT] = {ON(64), ON(64), ON(64), ON(8)};
+static const struct fake_knobs good;
+
+/* The same configuration on both, devices as told; session in row 0 of the first, up. */
+static struct pair pair_of(const struct op_config ops[OP_COUNT], const struct fake_knobs *ka,
+			   const struct fake_knobs *kb)
+{
+	struct pair p = {host_new("host1", "10.0.0.1"), host_new("host2", "10.0.0.2")};
+
+	memcpy(p.a->cfg.op, ops, sizeof(p.a->cfg.op));
+	memcpy(p.b->cfg.op, ops, sizeof(p.b->cfg.op));
+	fabric_set_knobs(p.a->dev, ka);
+	fabric_set_knobs(p.b->dev, kb);
+	p.a->cfg.accept_any = p.b->cfg.accept_any = 1;
+	host_start(p.a);
+	host_start(p.b);
+	world_run(10 * NSEC_PER_MSEC);
+	host_session(p.a, 0, "host2", "10.0.0.2");
+	assert_up(p.a, 0);
+	return p;
+}
+
+static void assert_runs(struct host *h, enum op op)
+{
+	struct op_books b = host_books(h, 0, op);
+
+	assert_int_equal(host_conn(h, 0).op_lack[op], OP_LACK_NONE);
+	assert_int_equal(b.interval_ns, WORLD_INTERVAL_NS);
+	assert_in_range(b.ok, 24, 26);
+	assert_int_equal(b.scheduled, b.ok);
+	assert_int_equal(b.rtt_sum_ns / b.rtt_count, 2 * FABRIC_DELAY_NS);
+}
+
+/* No schedule and no books: what was never possible is not lost. */
+static void assert_lacks(struct host *h, enum op op, enum op_lack lack)
+{
+	struct op_books b = host_books(h, 0, op);
+
+	assert_int_equal(host_conn(h, 0).op_lack[op], lack);
+	assert_int_equal(b.interval_ns, 0);
+	assert_int_equal(b.scheduled, 0);
+	assert_int_equal(b.misses, 0);
+}
+
+static void test_all_four_operations_succeed_and_are_booked_exactly(void **state)
+{
+	struct pair p = pair_of(all_ops, &good, &good);
+
+	(void)state;
+	world_run(5 * NSEC_PER_SEC);
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		assert_runs(p.a, op);
+	assert_int_equal(fabric_reads(p.b->dev), host_books(p.a, 0, OP_READ).sent);
+	assert_int_equal(fabric_writes(p.b->dev), host_books(p.a, 0, OP_WRITE).sent);
+	assert_int_equal(fabric_atomics(p.b->dev), host_books(p.a, 0, OP_ATOMIC).sent);
+	/* Neither gave a READ something else to find. */
+	assert_int_equal(host_books(p.a, 0, OP_READ).failed[FAIL_CORRUPT], 0);
+	assert_true(host_stop(p.a) && host_stop(p.b));
+}
+
+static void test_read_write_and_atomic_take_no_srq_entry(void **state)
+{
+	static const struct op_config ops[OP_COUNT] = {OFF, ON(64), ON(64), ON(8)};
+	struct pair p = pair_of(ops, &good, &good);
+	uint64_t a = fabric_srq_taken(p.a->dev), b = fabric_srq_taken(p.b->dev);
+
+	(void)state;
+	world_run(5 * NSEC_PER_SEC);
+	for (unsigned op = OP_READ; op < OP_COUNT; op++)
+		assert_runs(p.a, op);
+	assert_int_equal(fabric_srq_taken(p.a->dev), a);
+	assert_int_equal(fabric_srq_taken(p.b->dev), b);
+}
+
+static void test_four_operations_never_stall_each_other(void **state)
+{
+	/* Whatever the intervals: what they have in common is shared out among them. */
+	static const uint64_t ms[][OP_COUNT] = {
+		{200, 200, 200, 200},
+		{1000, 1000, 10000, 0},
+		{200, 300, 500, 0},
+		{100, 250, 400, 1000},
+	};
+	struct pair p = pair_of(all_ops, &good, &good);
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(ms) / sizeof(ms[0]); i++) {
+		struct wish w = {.type = WISH_CONFIG, .config = p.a->cfg};
+
+		for (unsigned op = 0; op < OP_COUNT; op++)
+			w.config.op[op].interval_ns = ms[i][op] * NSEC_PER_MSEC;
+		host_wish(p.a, &w);
+		host_remove_session(p.a, 0, ABORT_RELOAD);
+		world_run(NSEC_PER_SEC);
+		host_session(p.a, 0, "host2", "10.0.0.2");
+		assert_up(p.a, 0);
+		world_run(60 * NSEC_PER_SEC);
+		for (unsigned op = 0; op < OP_COUNT; op++) {
+			struct op_books b = host_books(p.a, 0, op);
+
+			assert_int_equal(op_books_not_attempted(&b), 0);
+			assert_true(!ms[i][op] || b.ok >= 60000 / ms[i][op] - 1);
+		}
+	}
+}
+
+/* --- what a device lacks --- */
+
+static void test_a_device_without_atomics_probes_the_rest(void **state)
+{
+	struct pair p = pair_of(all_ops, &(struct fake_knobs){.no_atomics = true}, &good);
+
+	(void)state;
+	world_run(5 * NSEC_PER_SEC);
+	for (unsigned op = OP_SEND; op < OP_ATOMIC; op++)
+		assert_runs(p.a, op);
+	assert_lacks(p.a, OP_ATOMIC, OP_LACK_DEVICE);
+}
+
+static void test_a_peer_without_atomics_is_probed_with_the_rest(void **state)
+{
+	struct pair p = pair_of(all_ops, &good, &(struct fake_knobs){.no_atomics = true});
+
+	(void)state;
+	world_run(5 * NSEC_PER_SEC);
+	for (unsigned op = OP_SEND; op < OP_ATOMIC; op++)
+		assert_runs(p.a, op);
+	assert_lacks(p.a, OP_ATOMIC, OP_LACK_PEER);
+}
+
+static void test_a_device_that_begins_no_reads_probes_with_the_rest(void **state)
+{
+	struct pair p = pair_of(all_ops, &(struct fake_knobs){.no_reads_out = true}, &good);
+
+	(void)state;
+	world_run(5 * NSEC_PER_SEC);
+	assert_runs(p.a, OP_SEND);
+	assert_runs(p.a, OP_WRITE);
+	assert_lacks(p.a, OP_READ, OP_LACK_DEVICE);
+	assert_lacks(p.a, OP_ATOMIC, OP_LACK_DEVICE);
+}
+
+static void test_a_peer_that_serves_no_reads_is_probed_with_the_rest(void **state)
+{
+	struct pair p = pair_of(all_ops, &good, &(struct fake_knobs){.no_reads_in = true});
+
+	(void)state;
+	world_run(5 * NSEC_PER_SEC);
+	assert_runs(p.a, OP_SEND);
+	assert_runs(p.a, OP_WRITE);
+	assert_lacks(p.a, OP_READ, OP_LACK_PEER);
+	assert_lacks(p.a, OP_ATOMIC, OP_LACK_PEER);
+}
+
+/* --- what a peer lacks --- */
+
+static void test_an_older_peer_offers_no_scratch_and_loses_nothing(void **state)
+{
+	struct pair p = pair_of(all_ops, &good, &(struct fake_knobs){.hello_without = TLV_SCRATCH});
+
+	(void)state;
+	world_run(5 * NSEC_PER_SEC);
+	assert_runs(p.a, OP_SEND);
+	assert_runs(p.a, OP_READ);
+	assert_lacks(p.a, OP_WRITE, OP_LACK_PEER);
+	assert_lacks(p.a, OP_ATOMIC, OP_LACK_PEER);
+}
+
+static void test_a_peer_that_was_upgraded_is_probed_with_all(void **state)
+{
+	struct pair p = pair_of(all_ops, &good, &(struct fake_knobs){.hello_without = TLV_SCRATCH});
+	struct op_books write;
+
+	(void)state;
+	world_run(NSEC_PER_SEC);
+	host_crash(p.b);
+	fabric_set_knobs(p.b->dev, &good);
+	world_run(500 * NSEC_PER_MSEC);
+	host_start(p.b);
+	assert_true(world_until_state(p.a, 0, SESSION_UP, 20 * NSEC_PER_SEC));
+	world_run(NSEC_PER_SEC);
+	write = host_books(p.a, 0, OP_WRITE);
+	assert_int_equal(host_conn(p.a, 0).op_lack[OP_WRITE], OP_LACK_NONE);
+	/* From then on, and not for the time before. */
+	assert_in_range(write.ok, 4, 6);
+	assert_int_equal(write.scheduled, write.ok);
+}
+
+static void test_a_peer_with_smaller_sizes_is_probed_with_what_it_takes(void **state)
+{
+	struct host *a = host_new("host1", "10.0.0.1");
+
+	(void)state;
+	memcpy(a->cfg.op, all_ops, sizeof(a->cfg.op));
+	a->cfg.op[OP_SEND].size = 4096;
+	host_start(a);
+	host_up("host2", "10.0.0.2");
+	world_run(10 * NSEC_PER_MSEC);
+	host_session(a, 0, "host2", "10.0.0.2");
+	assert_up(a, 0);
+	world_run(5 * NSEC_PER_SEC);
+	assert_lacks(a, OP_SEND, OP_LACK_PEER_SIZE);
+	assert_runs(a, OP_READ);
+	assert_runs(a, OP_WRITE);
+}
+
+/* --- sizes --- */
+
+static void test_the_largest_sizes_work(void **state)
+{
+	static const struct op_config ops[OP_COUNT] = {ON(16384), ON(65536), ON(65536), ON(8)};
+	struct pair p = pair_of(ops, &good, &good);
+
+	(void)state;
+	world_run(5 * NSEC_PER_SEC);
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		assert_runs(p.a, op);
+}
+
+static void test_a_device_without_inline_room_runs_all(void **state)
+{
+	struct fake_knobs small = {.max_inline = 16};
+	struct pair p = pair_of(all_ops, &small, &small);
+
+	(void)state;
+	world_run(5 * NSEC_PER_SEC);
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		assert_runs(p.a, op);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_all_four_operations_succeed_and_are_booked_exactly),
+		TEST(test_read_write_and_atomic_take_no_srq_entry),
+		TEST(test_four_operations_never_stall_each_other),
+		TEST(test_a_device_without_atomics_probes_the_rest),
+		TEST(test_a_peer_without_atomics_is_probed_with_the_rest),
+		TEST(test_a_device_that_begins_no_reads_probes_with_the_rest),
+		TEST(test_a_peer_that_serves_no_reads_is_probed_with_the_rest),
+		TEST(test_an_older_peer_offers_no_scratch_and_loses_nothing),
+		TEST(test_a_peer_that_was_upgraded_is_probed_with_all),
+		TEST(test_a_peer_with_smaller_sizes_is_probed_with_what_it_takes),
+		TEST(test_the_largest_sizes_work),
+		TEST(test_a_device_without_inline_room_runs_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
