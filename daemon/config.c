@@ -91,6 +91,25 @@ static void fill_in(struct config *c)
 	}
 }
 
+/* A relative path starts where the configuration is: a service has no other place. */
+static void place_file(struct config *c, const char *path, struct conf_report *report)
+{
+	const char *slash = strrchr(path, '/');
+	char joined[CONFIG_PATH_MAX];
+	int n;
+
+	if (!c->peers_file[0] || c->peers_file[0] == '/' || !slash)
+		return;
+	n = snprintf(joined, sizeof(joined), "%.*s/%s", (int)(slash - path), path, c->peers_file);
+	if (n < (int)sizeof(joined))
+		memcpy(c->peers_file, joined, (size_t)n + 1);
+	else
+		conf_remark(report, CONF_ERROR, path, 0,
+			    "[peers] file: the path is longer than "
+			    "%zu bytes",
+			    sizeof(joined) - 1);
+}
+
 int config_load(struct config *c, const char *path, const char *const *sets, size_t n_sets,
 		struct conf_report *report)
 {
@@ -108,6 +127,8 @@ int config_load(struct config *c, const char *path, const char *const *sets, siz
 		l.from_command_line = true;
 		for (size_t i = 0; i < n_sets; i++)
 			conf_set(keys, n, &l, sets[i], report);
+		config_place_peers(&l.config, path, report);
+		place_file(&l.config, path, report);
 		r = report->errors == errors ? 0 : -EINVAL;
 	}
 	if (r < 0) {
@@ -123,7 +144,7 @@ void config_free(struct config *c)
 {
 	if (!c)
 		return;
-	free(c->peers);
+	peer_list_free(&c->peers);
 	*c = (struct config){0};
 }
 

@@ -7,13 +7,13 @@
 #include "core/conf.h"
 #include "core/strbuf.h"
 #include "daemon/address.h"
+#include "daemon/peer_list.h"
 #include "probes/facts.h"
 #include "probes/wish.h"
 
 #define CONFIG_DEFAULT_PATH "/etc/rdma-pingmesh/rdma-pingmesh.conf"
 #define CONFIG_HTTP_PORT 10479
 #define CONFIG_LISTEN_MAX 16
-#define CONFIG_PEER_MAX 16384 /* endpoints: 1,000 hosts with 8 rails have room */
 #define CONFIG_PATH_MAX 256
 
 enum config_per_peer {
@@ -21,14 +21,6 @@ enum config_per_peer {
 	CONFIG_PER_PEER_HISTOGRAM,
 	CONFIG_PER_PEER_WORST,
 	CONFIG_PER_PEER_NONE,
-};
-
-/* One endpoint of the list, this host's own ones included: the daemon drops them. */
-struct config_peer {
-	char host[FACT_NAME]; /* the `peer` of metrics and JSON */
-	char rail[FACT_NAME]; /* "" when the list has none */
-	union address address;
-	uint64_t name_hash, address_hash; /* to find duplicates */
 };
 
 struct config {
@@ -53,9 +45,8 @@ struct config {
 	uint64_t counters_interval_ns;
 	char exclude[EXCLUDE_MAX]; /* device globs, one blank between them; never opened */
 	char also_as[FACT_NAME];
-	struct config_peer *peers;
-	size_t n_peers, peers_cap;
-	char peers_file[CONFIG_PATH_MAX];
+	struct peer_list peers;		  /* of the `peer` lines, this host's own ones included */
+	char peers_file[CONFIG_PATH_MAX]; /* absolute; "": none */
 	char address_template[CONFIG_PATH_MAX];
 	bool accept_any;
 	bool allow_shrink;

@@ -219,28 +219,11 @@ static void print_also_as(const void *target, const char *instance, struct strbu
 
 /* [peers] */
 
-static int check_peers_file(const void *target, char *err, size_t errlen)
-{
-	if (!((const struct config *)target)->peers_file[0])
-		return 0;
-	snprintf(err, errlen, "peer files are not built yet: list the peers with 'peer ='");
-	return -EINVAL;
-}
-
 static int check_address_template(const void *target, char *err, size_t errlen)
 {
-	if (!((const struct config *)target)->address_template[0])
-		return 0;
-	snprintf(err, errlen, "looking up host names is not built yet: give each peer its address");
-	return -EINVAL;
-}
+	const struct config *c = target;
 
-static int check_allow_shrink(const void *target, char *err, size_t errlen)
-{
-	if (!((const struct config *)target)->allow_shrink)
-		return 0;
-	snprintf(err, errlen, "peer files are not built yet, so nothing can shrink: leave it out");
-	return -EINVAL;
+	return c->address_template[0] ? peer_template_check(c->address_template, err, errlen) : 0;
 }
 
 static int parse_accept(void *target, const char *instance, const char *value, char *err,
@@ -492,15 +475,15 @@ static const struct conf_key keys[] = {
 	 .type = CONF_STRING,
 	 .effect = CONF_RELOAD,
 	 FIELD(peers_file),
-	 .check = check_peers_file,
-	 .help = "JSON list of peers (not built yet)"},
+	 .help = "JSON list of peers in Prometheus' file_sd form, read again when it changes"},
 	{.section = "peers",
 	 .key = "address",
 	 .type = CONF_STRING,
 	 .effect = CONF_RELOAD,
 	 FIELD(address_template),
 	 .check = check_address_template,
-	 .help = "template of the name of a peer without address (not built yet)"},
+	 .help = "host name to look up for a peer without address, as {host}-{rail}.example; "
+		 "default: the host"},
 	{.section = "peers",
 	 .key = "accept",
 	 .type = CONF_CUSTOM,
@@ -514,9 +497,9 @@ static const struct conf_key keys[] = {
 	 .type = CONF_BOOL,
 	 .effect = CONF_RELOAD,
 	 FIELD(allow_shrink),
-	 .check = check_allow_shrink,
 	 .default_text = "no",
-	 .help = "accept a peer file that lost more than half of its targets (not built yet)"},
+	 .help = "accept a peer file that became empty or lost more than half of 8 or more "
+		 "targets"},
 };
 
 const struct conf_key *config_keys(size_t *ret_n)

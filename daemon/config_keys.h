@@ -18,6 +18,8 @@ void config_print_word(struct strbuf *out, const char *key, const char *value);
 /* Parsers and printers of keys, as struct conf_key wants them. */
 int config_parse_peer(void *target, const char *instance, const char *value, char *err,
 		      size_t errlen);
+/* Once all is read: which host names are looked up follows from [peers] address. */
+void config_place_peers(struct config *c, const char *path, struct conf_report *report);
 void config_print_peers(const void *target, const char *instance, struct strbuf *out);
 int config_parse_rail_device(void *target, const char *instance, const char *value, char *err,
 			     size_t errlen);

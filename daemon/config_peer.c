@@ -5,128 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/hash.h"
 #include "core/names.h"
 
-static void set_name(struct config_peer *peer, const char *host, const char *rail)
-{
-	name_copy(peer->host, sizeof(peer->host), host);
-	name_copy(peer->rail, sizeof(peer->rail), rail);
-	peer->name_hash = hash_str(host) * 31 + hash_str(rail);
-}
-
-static bool same_name(const struct config_peer *a, const struct config_peer *b)
-{
-	return a->name_hash == b->name_hash && !strcmp(a->host, b->host) &&
-	       !strcmp(a->rail, b->rail);
-}
-
-static bool same_address(const struct config_peer *a, const struct config_peer *b)
-{
-	return a->address_hash == b->address_hash && address_equal(&a->address, &b->address);
-}
-
-/* Its name is nothing but its address. */
-static bool nameless(const struct config_peer *peer)
-{
-	char text[ADDRESS_TEXT];
-
-	address_format(&peer->address, text);
-	return !strcmp(text, peer->host);
-}
-
-static void label(const struct config_peer *peer, char *buf, size_t len)
-{
-	snprintf(buf, len, "%s%s%s", peer->host, peer->rail[0] ? "/" : "", peer->rail);
-}
-
-static struct config_peer *find_name(struct config *c, const struct config_peer *peer)
-{
-	for (size_t i = 0; i < c->n_peers; i++) {
-		if (same_name(&c->peers[i], peer))
-			return &c->peers[i];
-	}
-	return NULL;
-}
-
-static struct config_peer *find_address(struct config *c, const struct config_peer *peer)
-{
-	for (size_t i = 0; i < c->n_peers; i++) {
-		if (same_address(&c->peers[i], peer))
-			return &c->peers[i];
-	}
-	return NULL;
-}
-
-/* One endpoint under two names: fine when one of them says less than the other, for example
- * 10.99.0.2 and host2/rxe0. Then the fuller name stays, unless another endpoint has it. */
-static bool merge_names(struct config *c, struct config_peer *known, const struct config_peer *peer)
-{
-	struct config_peer merged = *known, *taken;
-
-	if (strcmp(known->host, peer->host) && !nameless(known) && !nameless(peer))
-		return false;
-	if (strcmp(known->rail, peer->rail) && known->rail[0] && peer->rail[0])
-		return false;
-	set_name(&merged, nameless(known) ? peer->host : known->host,
-		 known->rail[0] ? known->rail : peer->rail);
-	taken = find_name(c, &merged);
-	if (taken && taken != known)
-		return false;
-	*known = merged;
-	return true;
-}
-
-static int append(struct config *c, const struct config_peer *peer, char *err, size_t errlen)
-{
-	if (c->n_peers == CONFIG_PEER_MAX) {
-		snprintf(err, errlen, "more than %d peers", CONFIG_PEER_MAX);
-		return -EINVAL;
-	}
-	if (c->n_peers == c->peers_cap) {
-		size_t cap = c->peers_cap ? 2 * c->peers_cap : 64;
-		struct config_peer *peers = reallocarray(c->peers, cap, sizeof(*peers));
-
-		if (!peers) {
-			snprintf(err, errlen, "out of memory");
-			return -EINVAL;
-		}
-		c->peers = peers;
-		c->peers_cap = cap;
-	}
-	c->peers[c->n_peers++] = *peer;
-	return 0;
-}
-
-static int add_peer(struct config *c, const struct config_peer *peer, char *err, size_t errlen)
-{
-	struct config_peer *by_name = find_name(c, peer), *by_address = find_address(c, peer);
-	char name[2 * FACT_NAME], known[2 * FACT_NAME], address[ADDRESS_TEXT];
-
-	label(peer, name, sizeof(name));
-	if (by_name && by_name != by_address) {
-		address_format(&by_name->address, address);
-		snprintf(err, errlen,
-			 "%.80s already has the address %s: a host with several addresses needs "
-			 "HOST/RAIL for each",
-			 name, address);
-		return -EINVAL;
-	}
-	if (!by_address)
-		return append(c, peer, err, errlen);
-	label(by_address, known, sizeof(known));
-	address_format(&peer->address, address);
-	if (!merge_names(c, by_address, peer)) {
-		snprintf(err, errlen, "%.64s has the address %s, which is already that of %.64s",
-			 name, address, known);
-		return -EINVAL;
-	}
-	snprintf(err, errlen, "%.64s is listed twice (as %.64s before): merged", name, known);
-	return 0;
-}
-
 /* Split "HOST[/RAIL]" in place and check both names. */
-static int parse_name(char *word, struct config_peer *peer, char *err, size_t errlen)
+static int parse_name(char *word, struct peer_entry *peer, char *err, size_t errlen)
 {
 	char *slash = strchr(word, '/'), *rail = slash ? slash + 1 : "";
 
@@ -143,43 +25,47 @@ static int parse_name(char *word, struct config_peer *peer, char *err, size_t er
 		snprintf(err, errlen, "'%.64s' is no rail name", rail);
 		return -EINVAL;
 	}
-	set_name(peer, word, rail);
+	name_copy(peer->host, sizeof(peer->host), word);
+	name_copy(peer->rail, sizeof(peer->rail), rail);
 	return 0;
 }
 
-/* The address of a host that is one itself, or of the second word. */
-static int parse_address(struct config_peer *peer, const char *address, char *err, size_t errlen)
+/* FD00:0::1 and fd00::1 are one host. */
+static int normalise_host(struct peer_entry *peer, char *err, size_t errlen)
 {
-	char text[ADDRESS_TEXT], rail[FACT_NAME];
-	bool literal = address_is_literal(peer->host);
-	int r;
+	char text[ADDRESS_TEXT];
+	union address host;
 
-	if (!address && !literal) {
-		snprintf(err, errlen,
-			 "%.64s has no address, and looking up host names is not built yet: write "
-			 "'peer = %.64s ADDRESS'",
-			 peer->host, peer->host);
+	if (address_parse(peer->host, &host, err, errlen) < 0)
 		return -EINVAL;
-	}
-	r = address_parse(address ? address : peer->host, &peer->address, err, errlen);
-	if (r < 0)
-		return r;
-	peer->address_hash = address_hash(&peer->address);
-	if (!literal)
-		return 0;
-	/* FD00:0::1 and fd00::1 are one host. */
-	address_format(&peer->address, text);
-	if (address) {
-		union address host;
-
-		r = address_parse(peer->host, &host, err, errlen);
-		if (r < 0)
-			return r;
-		address_format(&host, text);
-	}
-	name_copy(rail, sizeof(rail), peer->rail);
-	set_name(peer, text, rail);
+	address_format(&host, text);
+	name_copy(peer->host, sizeof(peer->host), text);
 	return 0;
+}
+
+/* The address of a host that is one itself, or of the second word; else it is looked up. */
+static int parse_address(struct peer_entry *peer, const char *address, char *err, size_t errlen)
+{
+	bool literal = address_is_literal(peer->host);
+
+	if (!address && !literal)
+		return 0;
+	if (address_parse(address ? address : peer->host, &peer->address, err, errlen) < 0)
+		return -EINVAL;
+	return literal ? normalise_host(peer, err, errlen) : 0;
+}
+
+/* What is to be looked up follows from [peers] address, which may stand further down: until the
+ * file is read to its end, an entry without address is at no place but its own. */
+static int add(struct peer_list *list, struct peer_entry *peer, char *err, size_t errlen)
+{
+	char place[2 * FACT_NAME];
+
+	if (peer->address.sa.sa_family != AF_UNSPEC)
+		return peer_list_add(list, peer, err, errlen);
+	peer_entry_label(peer, place, sizeof(place));
+	peer->lookup = place;
+	return peer_list_add(list, peer, err, errlen);
 }
 
 int config_parse_peer(void *target, const char *instance, const char *value, char *err,
@@ -187,7 +73,7 @@ int config_parse_peer(void *target, const char *instance, const char *value, cha
 {
 	struct config_loading *l = target;
 	char words[CONF_MAX_LINE + 1], *name, *address, *save;
-	struct config_peer peer = {0};
+	struct peer_entry peer = {0};
 
 	(void)instance;
 	name_copy(words, sizeof(words), value);
@@ -201,10 +87,41 @@ int config_parse_peer(void *target, const char *instance, const char *value, cha
 	    parse_address(&peer, address, err, errlen) < 0)
 		return -EINVAL;
 	if (l->from_command_line && !l->peers_replaced) {
-		l->config.n_peers = 0;
+		peer_list_free(&l->config.peers);
 		l->peers_replaced = true;
 	}
-	return add_peer(&l->config, &peer, err, errlen);
+	return add(&l->config.peers, &peer, err, errlen);
+}
+
+static int place_peer(struct peer_list *list, const struct peer_entry *from, const char *template,
+		      char *err, size_t errlen)
+{
+	struct peer_entry peer = *from;
+	char lookup[PEER_LOOKUP_MAX];
+
+	if (from->lookup) {
+		if (peer_lookup_name(template, from->host, from->rail, lookup, err, errlen) < 0)
+			return -EINVAL;
+		peer.lookup = lookup;
+	}
+	return peer_list_add(list, &peer, err, errlen);
+}
+
+void config_place_peers(struct config *c, const char *path, struct conf_report *report)
+{
+	struct peer_list placed = {0};
+	char err[CONF_MAX_ERROR];
+
+	for (size_t i = 0; i < c->peers.n; i++) {
+		err[0] = '\0';
+		if (place_peer(&placed, &c->peers.entries[i], c->address_template, err,
+			       sizeof(err)) < 0)
+			conf_remark(report, CONF_ERROR, path, 0, "[peers] peer: %s", err);
+		else if (err[0])
+			conf_remark(report, CONF_WARNING, path, 0, "[peers] peer: %s", err);
+	}
+	peer_list_free(&c->peers);
+	c->peers = placed;
 }
 
 void config_print_peers(const void *target, const char *instance, struct strbuf *out)
@@ -213,11 +130,14 @@ void config_print_peers(const void *target, const char *instance, struct strbuf 
 	char name[2 * FACT_NAME], address[ADDRESS_TEXT];
 
 	(void)instance;
-	if (c->n_peers == 0)
+	if (c->peers.n == 0)
 		strbuf_puts(out, "# peer =\n");
-	for (size_t i = 0; i < c->n_peers; i++) {
-		label(&c->peers[i], name, sizeof(name));
-		address_format(&c->peers[i].address, address);
-		strbuf_printf(out, "peer = %s %s\n", name, address);
+	for (size_t i = 0; i < c->peers.n; i++) {
+		const struct peer_entry *e = &c->peers.entries[i];
+
+		peer_entry_label(e, name, sizeof(name));
+		address_format(&e->address, address);
+		strbuf_printf(out, "peer = %s%s%s\n", name, e->lookup ? "" : " ",
+			      e->lookup ? "" : address);
 	}
 }

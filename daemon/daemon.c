@@ -13,6 +13,8 @@
 #include "daemon/inbox.h"
 #include "daemon/listeners.h"
 #include "daemon/looker.h"
+#include "daemon/peer_reload.h"
+#include "daemon/peer_watch.h"
 #include "daemon/planner.h"
 #include "daemon/reload.h"
 #include "daemon/stopper.h"
@@ -228,7 +230,7 @@ static int configure(struct daemon *d)
 {
 	rails_configure(d->rails, &d->config, no_device_yet, NULL);
 	supervisor_configure(d->supervisor, &d->config, clock_now_ns());
-	return peers_load(d->peers, &d->config);
+	return peer_reload_start(d);
 }
 
 /* Without it all else works. The directory is made by the service manager: who starts the daemon by
@@ -281,7 +283,9 @@ static void close_all(struct daemon *d)
 	notify_free(d->notify);
 	sessions_free(d->sessions);
 	rails_free(d->rails);
+	peer_watch_free(d->peer_watch);
 	peers_free(d->peers);
+	peer_source_free(&d->peer_source);
 	journal_free(d->journal);
 	loop_source_free(d->tick);
 	loop_source_free(d->hangup);

@@ -3,6 +3,7 @@
 #include "daemon/config.h"
 #include "daemon/notify.h"
 #include "daemon/options.h"
+#include "daemon/peer_source.h"
 #include "daemon/peers.h"
 #include "daemon/rails.h"
 #include "daemon/scan.h"
@@ -17,6 +18,7 @@
 struct commander;
 struct http_server;
 struct looker;
+struct peer_watch;
 struct stopper;
 
 struct daemon {
@@ -39,6 +41,10 @@ struct daemon {
 	struct notify *notify;
 	struct journal *journal;
 	struct peers *peers;
+	struct peer_source peer_source; /* of the list in force */
+	struct peer_watch *peer_watch;
+	bool reload_for_peers; /* the last reload was refused for the peer file alone */
+	bool peer_file_ok;     /* false: its last version was refused, or it cannot be read */
 	struct rails *rails;
 	struct sessions *sessions;
 	struct supervisor *supervisor;

@@ -57,6 +57,16 @@ void inbox_configure_worker(struct daemon *d, struct device *dev)
 		wishes_send_accept(dev->proc, d->peers);
 }
 
+void inbox_send_accept(struct daemon *d)
+{
+	for (size_t i = 0; i < supervisor_count(d->supervisor); i++) {
+		struct device *dev = supervisor_get(d->supervisor, i);
+
+		if (dev->proc && !dev->stopping)
+			wishes_send_accept(dev->proc, d->peers);
+	}
+}
+
 void inbox_name_host(struct daemon *d)
 {
 	char name[FACT_NAME];
@@ -105,12 +115,7 @@ static bool learn_address(struct daemon *d, const struct rail *rail)
 	    !peers_learn_own(d->peers, &own))
 		return false;
 	inbox_name_host(d);
-	for (size_t i = 0; i < supervisor_count(d->supervisor); i++) {
-		struct device *dev = supervisor_get(d->supervisor, i);
-
-		if (dev->proc && !dev->stopping)
-			wishes_send_accept(dev->proc, d->peers);
-	}
+	inbox_send_accept(d);
 	return true;
 }
 

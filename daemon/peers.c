@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/names.h"
-#include "daemon/config.h"
+#include "daemon/peer_list.h"
 
 #define OWN_MAX 1024 /* a host whose addresses change for ever forgets the oldest */
 
@@ -29,26 +29,31 @@ void peers_free(struct peers *p)
 	free(p);
 }
 
-int peers_load(struct peers *p, const struct config *config)
+static void fill(struct target *t, const struct peer_entry *from)
 {
-	struct target *list = NULL;
+	name_copy(t->host, sizeof(t->host), from->host);
+	name_copy(t->rail, sizeof(t->rail), from->rail);
+	name_copy(t->rack, sizeof(t->rack), from->rack);
+	name_copy(t->pod, sizeof(t->pod), from->pod);
+	t->address = from->address;
+	if (from->address.sa.sa_family != AF_UNSPEC)
+		address_format(&from->address, t->text);
+}
 
-	if (config->n_peers > 0) {
-		list = calloc(config->n_peers, sizeof(*list));
-		if (!list)
+int peers_load(struct peers *p, const struct peer_list *list)
+{
+	struct target *targets = NULL;
+
+	if (list->n > 0) {
+		targets = calloc(list->n, sizeof(*targets));
+		if (!targets)
 			return -ENOMEM;
 	}
-	for (size_t i = 0; i < config->n_peers; i++) {
-		const struct config_peer *from = &config->peers[i];
-
-		name_copy(list[i].host, sizeof(list[i].host), from->host);
-		name_copy(list[i].rail, sizeof(list[i].rail), from->rail);
-		list[i].address = from->address;
-		address_format(&from->address, list[i].text);
-	}
+	for (size_t i = 0; i < list->n; i++)
+		fill(&targets[i], &list->entries[i]);
 	free(p->targets);
-	p->targets = list;
-	p->n = config->n_peers;
+	p->targets = targets;
+	p->n = list->n;
 	return 0;
 }
 

@@ -10,6 +10,8 @@
 #include "daemon/daemon.h"
 #include "daemon/inbox.h"
 #include "daemon/looker.h"
+#include "daemon/peer_reload.h"
+#include "daemon/peer_watch.h"
 #include "daemon/planner.h"
 #include "daemon/wishes.h"
 #include "exporters/http.h"
@@ -143,7 +145,7 @@ static bool device_has_rail(void *arg, const char *device)
 	return false;
 }
 
-static void take_over(struct daemon *d, struct config *new)
+static void take_over(struct daemon *d, struct config *new, struct peer_source *peers)
 {
 	unsigned changes = config_changes(&d->config, new, NULL);
 	bool renew = needs_new_workers(&d->config, new);
@@ -151,13 +153,14 @@ static void take_over(struct daemon *d, struct config *new)
 
 	d->config = *new;
 	supervisor_configure(d->supervisor, &d->config, clock_now_ns());
-	peers_load(d->peers, &d->config);
+	peer_reload_take(d, peers);
 	rails_configure(d->rails, &d->config, device_in_use, d->supervisor);
 	supervisor_forget_absent(d->supervisor, device_has_rail, d->rails);
 	inbox_name_host(d);
 	update_workers(d, renew, (changes & CONFIG_REBUILDS) != 0);
 	planner_run(d);
 	scan_now(d->scan);
+	peer_watch_follow(d->peer_watch, d->config.peers_file);
 	http_server_allow_reload(d->http, d->config.allow_reload);
 	config_free(&old);
 }
@@ -171,18 +174,26 @@ static void refuse(struct daemon *d, const char *err)
 
 int reload(struct daemon *d, struct strbuf *lines, char *err, size_t errlen)
 {
+	struct peer_source peers;
 	struct config new;
 	int r;
 
 	notify_reloading(d->notify, clock_now_ns());
 	r = reload_load(d, &new, lines, err, errlen);
+	d->reload_for_peers = false;
+	if (r == 0) {
+		r = peer_reload_read(d, &new, &peers, lines, err, errlen);
+		d->reload_for_peers = r < 0;
+		if (r < 0)
+			config_free(&new);
+	}
 	if (r < 0) {
 		refuse(d, err);
 	} else {
 		d->config_hash = config_hash(&new);
 		tell_restart_keys(&d->config, &new, lines);
 		keep_until_restart(&new, &d->config);
-		take_over(d, &new);
+		take_over(d, &new, &peers);
 		d->last_reload_ok = true;
 		d->last_reload_success_wall_ns = clock_wall_ns();
 		log_info("configuration reloaded");

@@ -31,9 +31,10 @@ static void fill_self(struct snapshot *s, const struct daemon *d)
 	s->start_mono_ns = d->start_ns;
 	s->verdict = VERDICT_UNKNOWN;
 	s->config_hash = snapshot_printf(s, "%016" PRIx64, d->config_hash);
-	s->last_reload_ok = d->last_reload_ok;
+	s->last_reload_ok = d->last_reload_ok && d->peer_file_ok;
 	s->last_reload_success_wall_ns = d->last_reload_success_wall_ns;
 	s->unknown_keys = d->unknown_keys;
+	s->peers_refused = d->peer_source.n_refused;
 	s->per_peer = per_peer_mode(d->config.per_peer);
 	s->max_series = d->config.max_series;
 	/* Where no device is opened no rail is ever told. */

@@ -32,13 +32,19 @@ static void put_daemon(struct exposition *e, const struct snapshot *s)
 		 "Hash of the effective configuration: equal on hosts that are configured alike.",
 		 "hash", s->config_hash);
 	put_gauge(e, "rdma_pingmesh_config_last_reload_successful",
-		  "0 while the last reload was refused and the older configuration is in force.",
+		  "0 while the last reload, or the peer file's last version, was refused and what "
+		  "was in "
+		  "force before still is.",
 		  s->last_reload_ok);
 	put_seconds(e, "rdma_pingmesh_config_last_reload_success_timestamp_seconds",
 		    "When the configuration in force was loaded.", s->last_reload_success_wall_ns);
 	put_gauge(e, "rdma_pingmesh_config_unknown_keys",
 		  "Keys of the configuration that nothing reads: a typing error or a newer file.",
 		  s->unknown_keys);
+	put_gauge(e, "rdma_pingmesh_peer_file_bad_targets",
+		  "Targets of the peer file that cannot be used and are left out; the log names "
+		  "them.",
+		  s->peers_refused);
 	put_gauge(e, "rdma_pingmesh_series_dropped",
 		  "Series left out of this exposition by max_series or because of their names.",
 		  e->dropped);

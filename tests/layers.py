@@ -25,7 +25,7 @@ LIBRARIES = {
     "infiniband/": {"probes"},
     "rdma/": {"probes"},
     "microhttpd": {"exporters"},
-    "jansson": {"exporters", "cli"},
+    "jansson": {"exporters", "daemon", "cli"},
     "zlib": {"exporters"},
     "curl/": {"cli"},
     "ini.h": {"core"},

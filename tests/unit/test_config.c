@@ -126,7 +126,7 @@ static void test_an_empty_file_gives_the_defaults_of_the_contract(void **state)
 	assert_int_equal(f->c.retry_count, 6);
 	assert_int_equal(f->c.qps_per_device, 1024);
 	assert_int_equal(f->c.counters_interval_ns, 5 * NSEC_PER_SEC);
-	assert_int_equal(f->c.n_peers, 0);
+	assert_int_equal(f->c.peers.n, 0);
 	assert_false(f->c.accept_any);
 	assert_false(f->c.allow_shrink);
 }
@@ -161,11 +161,11 @@ static void test_a_lab_file_is_read(void **state)
 	assert_int_equal(f->c.op[OP_SEND].interval_ns, 200 * NSEC_PER_MSEC);
 	assert_int_equal(f->c.op[OP_READ].interval_ns, 0);
 	assert_string_equal(f->c.exclude, "mlx5_bond* rxe9 siw?");
-	assert_int_equal(f->c.n_peers, 3);
-	assert_string_equal(f->c.peers[1].host, "host2");
-	assert_string_equal(f->c.peers[1].rail, "r0");
-	assert_string_equal(f->c.peers[2].host, "10.99.0.3");
-	assert_string_equal(f->c.peers[2].rail, "");
+	assert_int_equal(f->c.peers.n, 3);
+	assert_string_equal(f->c.peers.entries[1].host, "host2");
+	assert_string_equal(f->c.peers.entries[1].rail, "r0");
+	assert_string_equal(f->c.peers.entries[2].host, "10.99.0.3");
+	assert_string_equal(f->c.peers.entries[2].rail, "");
 	assert_true(f->c.accept_any);
 }
 
@@ -175,10 +175,6 @@ static void test_what_is_not_built_says_so(void **state)
 		"[metrics]\nper_peer = histogram\n",
 		"[metrics]\nper_peer = worst\n",
 		"[counters]\nalso_as = node_exporter\n",
-		"[peers]\nfile = /etc/rdma-pingmesh/peers.json\n",
-		"[peers]\naddress = {host}-{rail}.example\n",
-		"[peers]\nallow_shrink = yes\n",
-		"[peers]\npeer = host2\n",
 	};
 	struct fixture *f = *state;
 
@@ -281,14 +277,60 @@ static void test_bad_peers_are_errors(void **state)
 		   "peer: 'fe80::1%nope0' names an interface that this host does not have");
 }
 
+static void test_a_peer_without_address_is_looked_up_by_the_template(void **state)
+{
+	struct fixture *f = *state;
+
+	loads(f, "[peers]\npeer = host2/r0\npeer = 10.0.0.1\naddress = {host}-{rail}.example\n");
+	assert_int_equal(f->c.peers.n, 2);
+	assert_string_equal(f->c.peers.entries[0].host, "host2");
+	assert_string_equal(f->c.peers.entries[0].lookup, "host2-r0.example");
+	assert_int_equal(f->c.peers.entries[0].address.sa.sa_family, AF_UNSPEC);
+	assert_null(f->c.peers.entries[1].lookup);
+	loads(f, "[peers]\npeer = host2/r0\n");
+	assert_string_equal(f->c.peers.entries[0].lookup, "host2");
+}
+
+static void test_names_that_cannot_be_looked_up_are_errors(void **state)
+{
+	struct fixture *f = *state;
+
+	remarks_on(f, -EINVAL, "[peers]\naddress = all.example\n", 2,
+		   "address: 'all.example' makes one name for all hosts: put {host} in it, as "
+		   "{host}-{rail}.example");
+	remarks_on(f, -EINVAL, "[peers]\naddress = {host}/{rail}\n", 2,
+		   "address: '{host}/{rail}' makes no host name: letters, digits and . _ -, with "
+		   "{host} and {rail} for the names of the list");
+	remarks_on(f, -EINVAL, "[peers]\npeer = h\naddress = {host}-{rail}\n", 0,
+		   "[peers] peer: h has no address, and [peers] address makes one only with a "
+		   "rail: give it a rail or an address");
+	remarks_on(f, -EINVAL, "[peers]\npeer = h/dev/2\naddress = {host}-{rail}\n", 0,
+		   "[peers] peer: 'h-dev/2' is no host name that can be looked up: letters, digits "
+		   "and . _ - only; give the peer its address");
+	remarks_on(f, -EINVAL, "[peers]\npeer = h/r0\npeer = h/r1\n", 0,
+		   "[peers] peer: h/r1 has the address h, which is already that of h/r0");
+}
+
+static void test_a_relative_peer_file_is_beside_the_configuration(void **state)
+{
+	struct fixture *f = *state;
+	char wanted[64];
+
+	loads(f, "[peers]\nfile = lists/peers.json\n");
+	snprintf(wanted, sizeof(wanted), "%s/lists/peers.json", f->dir);
+	assert_string_equal(f->c.peers_file, wanted);
+	loads(f, "[peers]\nfile = /srv/peers.json\n");
+	assert_string_equal(f->c.peers_file, "/srv/peers.json");
+}
+
 static void test_a_zoned_peer_keeps_its_scope(void **state)
 {
 	struct fixture *f = *state;
 
 	loads(f, "[peers]\npeer = fe80::1%lo/r0\n");
-	assert_string_equal(f->c.peers[0].host, "fe80::1%lo");
-	assert_string_equal(f->c.peers[0].rail, "r0");
-	assert_int_not_equal(f->c.peers[0].address.in6.sin6_scope_id, 0);
+	assert_string_equal(f->c.peers.entries[0].host, "fe80::1%lo");
+	assert_string_equal(f->c.peers.entries[0].rail, "r0");
+	assert_int_not_equal(f->c.peers.entries[0].address.in6.sin6_scope_id, 0);
 }
 
 static void test_a_peer_listed_twice_is_merged_with_a_warning(void **state)
@@ -297,18 +339,18 @@ static void test_a_peer_listed_twice_is_merged_with_a_warning(void **state)
 
 	remarks_on(f, 0, "[peers]\npeer = h/r 10.0.0.1\npeer = h/r 10.0.0.1\n", 3,
 		   "warning: peer: h/r is listed twice (as h/r before): merged");
-	assert_int_equal(f->c.n_peers, 1);
+	assert_int_equal(f->c.peers.n, 1);
 	remarks_on(f, 0, "[peers]\npeer = 10.0.0.1\npeer = h/r 10.0.0.1\n", 3,
 		   "warning: peer: h/r is listed twice (as 10.0.0.1 before): merged");
-	assert_int_equal(f->c.n_peers, 1);
-	assert_string_equal(f->c.peers[0].host, "h");
-	assert_string_equal(f->c.peers[0].rail, "r");
+	assert_int_equal(f->c.peers.n, 1);
+	assert_string_equal(f->c.peers.entries[0].host, "h");
+	assert_string_equal(f->c.peers.entries[0].rail, "r");
 	remarks_on(f, 0, "[peers]\npeer = h/r 10.0.0.1\npeer = ::ffff:10.0.0.1\n", 3,
 		   "warning: peer: 10.0.0.1 is listed twice (as h/r before): merged");
-	assert_string_equal(f->c.peers[0].host, "h");
+	assert_string_equal(f->c.peers.entries[0].host, "h");
 	remarks_on(f, 0, "[peers]\npeer = FD00:0::1\npeer = fd00::1\n", 3,
 		   "warning: peer: fd00::1 is listed twice (as fd00::1 before): merged");
-	assert_int_equal(f->c.n_peers, 1);
+	assert_int_equal(f->c.peers.n, 1);
 }
 
 static void test_contradicting_peers_are_errors(void **state)
@@ -333,8 +375,8 @@ static void test_one_host_may_have_an_endpoint_on_each_rail(void **state)
 	struct fixture *f = *state;
 
 	loads(f, "[peers]\npeer = h/r0 10.0.0.1\npeer = h/r1 10.1.0.1\npeer = h/dev/2 10.2.0.1\n");
-	assert_int_equal(f->c.n_peers, 3);
-	assert_string_equal(f->c.peers[2].rail, "dev/2");
+	assert_int_equal(f->c.peers.n, 3);
+	assert_string_equal(f->c.peers.entries[2].rail, "dev/2");
 }
 
 static void test_drop_ins_are_read_in_the_order_of_their_names(void **state)
@@ -348,7 +390,7 @@ static void test_drop_ins_are_read_in_the_order_of_their_names(void **state)
 	loads(f, "[probe]\nsend_interval = 1s\n[peers]\npeer = 10.0.0.1\n");
 	assert_int_equal(f->c.op[OP_SEND].interval_ns, 9 * NSEC_PER_SEC);
 	assert_int_equal(f->c.op[OP_READ].interval_ns, 10 * NSEC_PER_SEC);
-	assert_int_equal(f->c.n_peers, 2);
+	assert_int_equal(f->c.peers.n, 2);
 }
 
 static void test_an_error_in_a_drop_in_names_it(void **state)
@@ -367,8 +409,8 @@ static void test_the_command_line_overrides_and_replaces_lists(void **state)
 	assert_int_equal(load(f, "[peers]\npeer = 10.0.0.1\npeer = 10.0.0.2\n",
 			      "peers.peer=10.0.0.3", "peers.peer=10.0.0.4"),
 			 0);
-	assert_int_equal(f->c.n_peers, 2);
-	assert_string_equal(f->c.peers[0].host, "10.0.0.3");
+	assert_int_equal(f->c.peers.n, 2);
+	assert_string_equal(f->c.peers.entries[0].host, "10.0.0.3");
 	assert_int_equal(
 		load(f, "[http]\nlisten = 0.0.0.0:1\n", "http.listen=[::1]:2", "counters.exclude="),
 		0);
@@ -387,7 +429,7 @@ static void test_a_failed_load_leaves_the_old_one_alone(void **state)
 
 	loads(f, "[peers]\npeer = 10.0.0.1\n");
 	kept = f->c;
-	write_file(f, "main.conf", "[peers]\npeer = 10.0.0.1\npeer = x\n");
+	write_file(f, "main.conf", "[peers]\npeer = 10.0.0.1\npeer = x y\n");
 	assert_int_equal(config_load(&f->c, f->path, NULL, 0, &f->report), -EINVAL);
 	assert_memory_equal(&kept, &f->c, sizeof(kept));
 	assert_int_equal(config_load(&f->c, "/nonexistent/x.conf", NULL, 0, &f->report), -ENOENT);
@@ -420,7 +462,9 @@ static void test_the_printed_configuration_loads_to_itself(void **state)
 		"",
 		"[daemon]\nname = h\n[http]\nlisten = [::]:10479\n[rail a]\nsubnet = fd00::/64\n"
 		"[rail b]\ndevice = d\n[class x]\ntos = 0\n[class y]\ntos = 8\n[counters]\n"
-		"exclude = a b c\n[peers]\npeer = fe80::1%lo/r\npeer = h2 fd00::2\naccept = any\n",
+		"exclude = a b c\n[peers]\npeer = fe80::1%lo/r\npeer = h2 fd00::2\naccept = any\n"
+		"peer = h3/r\naddress = {host}-{rail}.example\nfile = /p.json\nallow_shrink = "
+		"yes\n",
 	};
 	struct strbuf once = {0}, twice = {0};
 
@@ -527,7 +571,7 @@ static void test_a_thousand_hosts_of_eight_rails_fit(void **state)
 		strbuf_printf(&text, "peer = host%u/rail%u 10.%u.%u.%u\n", i / 8, i % 8, i % 8,
 			      i / 8 / 250, i / 8 % 250 + 1);
 	loads(f, text.data);
-	assert_int_equal(f->c.n_peers, 8000);
+	assert_int_equal(f->c.peers.n, 8000);
 	strbuf_free(&text);
 }
 
@@ -556,6 +600,9 @@ int main(void)
 		CONFIG_TEST(test_every_operation_has_interval_size_and_deadline),
 		CONFIG_TEST(test_sizes_have_bounds),
 		CONFIG_TEST(test_bad_peers_are_errors),
+		CONFIG_TEST(test_a_peer_without_address_is_looked_up_by_the_template),
+		CONFIG_TEST(test_names_that_cannot_be_looked_up_are_errors),
+		CONFIG_TEST(test_a_relative_peer_file_is_beside_the_configuration),
 		CONFIG_TEST(test_a_zoned_peer_keeps_its_scope),
 		CONFIG_TEST(test_a_peer_listed_twice_is_merged_with_a_warning),
 		CONFIG_TEST(test_contradicting_peers_are_errors),

@@ -3,7 +3,7 @@
 #include <arpa/inet.h>
 
 #include "core/names.h"
-#include "daemon/config.h"
+#include "daemon/peer_list.h"
 #include "daemon/peers.h"
 
 static union address v4(const char *text)
@@ -16,19 +16,19 @@ static union address v4(const char *text)
 
 static struct peers *load(const char *const *hosts, const char *const *addresses, size_t n)
 {
-	struct config config = {0};
 	struct peers *p = peers_new();
+	struct peer_list list = {0};
+	char err[256];
 
 	assert_non_null(p);
-	config.peers = calloc(n, sizeof(*config.peers));
-	assert_non_null(config.peers);
-	config.n_peers = n;
 	for (size_t i = 0; i < n; i++) {
-		name_copy(config.peers[i].host, FACT_NAME, hosts[i]);
-		config.peers[i].address = v4(addresses[i]);
+		struct peer_entry e = {.address = v4(addresses[i])};
+
+		name_copy(e.host, FACT_NAME, hosts[i]);
+		assert_int_equal(peer_list_add(&list, &e, err, sizeof(err)), 0);
 	}
-	assert_int_equal(peers_load(p, &config), 0);
-	free(config.peers);
+	assert_int_equal(peers_load(p, &list), 0);
+	peer_list_free(&list);
 	return p;
 }
 
@@ -92,11 +92,11 @@ static void test_addresses_that_change_for_ever_are_bounded(void **state)
 
 static void test_an_empty_list_is_a_list(void **state)
 {
-	struct config config = {0};
+	struct peer_list empty = {0};
 	struct peers *p = load(hosts, addresses, 2);
 
 	(void)state;
-	assert_int_equal(peers_load(p, &config), 0);
+	assert_int_equal(peers_load(p, &empty), 0);
 	assert_int_equal(peers_count(p), 0);
 	peers_free(p);
 }
