@@ -211,6 +211,29 @@ bool address_is_literal(const char *s)
 	return inet_pton(AF_INET, text, &any) == 1 || inet_pton(AF_INET6, text, &any) == 1;
 }
 
+bool address_usable(const union address *a, char *err, size_t errlen)
+{
+	const char *why = NULL;
+
+	if (unspecified(a))
+		why = "its address is none of a single host";
+	else if (!valid_for_us(a))
+		why = "its address is a multicast or broadcast address";
+	else if (a->sa.sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&a->in6.sin6_addr) &&
+		 a->in6.sin6_scope_id == 0)
+		why = "its address is link-local and has no interface";
+	if (why)
+		snprintf(err, errlen, "%s", why);
+	return !why;
+}
+
+bool address_is_loopback(const union address *a)
+{
+	if (a->sa.sa_family == AF_INET)
+		return ntohl(a->in.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	return a->sa.sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&a->in6.sin6_addr);
+}
+
 bool address_equal(const union address *a, const union address *b)
 {
 	if (a->sa.sa_family != b->sa.sa_family)

@@ -24,9 +24,13 @@ int address_parse_endpoint(const char *s, union address *ret, char *err, size_t 
 int address_parse_subnet(const char *s, struct in6_addr *ret_net, int32_t *ret_prefix_len,
 			 char *err, size_t errlen);
 
+/* What a name server says: can a peer be there? False with a message. */
+bool address_usable(const union address *a, char *err, size_t errlen);
+
 bool address_is_literal(const char *s); /* looks like an IP address, valid for us or not */
 bool address_equal(const union address *a, const union address *b); /* ports do not matter */
-uint64_t address_hash(const union address *a);			    /* as address_equal() */
+bool address_is_loopback(const union address *a); /* of this host, whatever its name */
+uint64_t address_hash(const union address *a);	  /* as address_equal() */
 
 /* Write into buf of ADDRESS_TEXT, ADDRESS_ENDPOINT_TEXT and ADDRESS_TEXT bytes. */
 void address_format(const union address *a, char *buf);

@@ -1,11 +1,13 @@
 #include "daemon/check.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "daemon/config.h"
 #include "daemon/options.h"
+#include "daemon/peer_source.h"
 
 static void print_remark(void *arg, enum conf_severity severity, const char *file, unsigned line,
 			 const char *message)
@@ -28,15 +30,40 @@ static int load(const struct options *options, struct config *ret, unsigned *ret
 	return r;
 }
 
+static void print_bad_target(void *arg, const char *text)
+{
+	(void)arg;
+	fprintf(stderr, "%s\n", text);
+}
+
+/* False: the peer file cannot be used, or some of its targets cannot. */
+static bool check_peer_file(const struct config *config)
+{
+	char err[CONFIG_PATH_MAX + PEER_FILE_ERROR];
+	struct peer_source nothing = {0}, source;
+	bool good;
+
+	if (peer_source_read(&source, config, &nothing, print_bad_target, NULL, err, sizeof(err)) <
+	    0) {
+		fprintf(stderr, "%s\n", err);
+		return false;
+	}
+	good = source.n_refused == 0;
+	peer_source_free(&source);
+	return good;
+}
+
 int check_config(const struct options *options)
 {
 	struct config config;
 	unsigned unknown;
+	bool good;
 
 	if (load(options, &config, &unknown) < 0)
 		return CHECK_EXIT_BAD;
+	good = check_peer_file(&config);
 	config_free(&config);
-	return unknown ? CHECK_EXIT_BAD : 0;
+	return unknown || !good ? CHECK_EXIT_BAD : 0;
 }
 
 int print_config(const struct options *options)

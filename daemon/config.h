@@ -48,6 +48,7 @@ struct config {
 	struct peer_list peers;		  /* of the `peer` lines, this host's own ones included */
 	char peers_file[CONFIG_PATH_MAX]; /* absolute; "": none */
 	char address_template[CONFIG_PATH_MAX];
+	uint64_t resolve_interval_ns;
 	bool accept_any;
 	bool allow_shrink;
 };

@@ -13,6 +13,7 @@
 #include "daemon/inbox.h"
 #include "daemon/listeners.h"
 #include "daemon/looker.h"
+#include "daemon/namer.h"
 #include "daemon/peer_reload.h"
 #include "daemon/peer_watch.h"
 #include "daemon/planner.h"
@@ -77,6 +78,7 @@ static void on_tick(void *arg, uint64_t now_ns)
 	d->lag_ns = tick_lag(d, now_ns);
 	loop_timer_arm(d->tick, d->tick_at_ns);
 	supervisor_tick(d->supervisor, now_ns, d->lag_ns > PAUSE_NS);
+	namer_tick(d->namer, now_ns, d->lag_ns > PAUSE_NS);
 	tend_devices(d);
 	commander_check(d->commander, now_ns);
 	looker_look(d->looker);
@@ -207,10 +209,11 @@ static int open_parts(struct daemon *d)
 
 	d->journal = journal_new();
 	d->peers = peers_new();
+	d->namer = namer_new(d);
 	d->rails = rails_new();
 	d->sessions = sessions_new();
 	d->supervisor = supervisor_new(&ctx);
-	if (!d->journal || !d->peers || !d->rails || !d->sessions || !d->supervisor)
+	if (!d->journal || !d->peers || !d->namer || !d->rails || !d->sessions || !d->supervisor)
 		return -ENOMEM;
 	d->notify = notify_new(d->loop);
 	d->looker = d->notify ? looker_new(d) : NULL;
@@ -284,6 +287,7 @@ static void close_all(struct daemon *d)
 	sessions_free(d->sessions);
 	rails_free(d->rails);
 	peer_watch_free(d->peer_watch);
+	namer_free(d->namer);
 	peers_free(d->peers);
 	peer_source_free(&d->peer_source);
 	journal_free(d->journal);

@@ -18,6 +18,7 @@
 struct commander;
 struct http_server;
 struct looker;
+struct namer;
 struct peer_watch;
 struct stopper;
 
@@ -43,6 +44,7 @@ struct daemon {
 	struct peers *peers;
 	struct peer_source peer_source; /* of the list in force */
 	struct peer_watch *peer_watch;
+	struct namer *namer;   /* addresses of host names */
 	bool reload_for_peers; /* the last reload was refused for the peer file alone */
 	bool peer_file_ok;     /* false: its last version was refused, or it cannot be read */
 	struct rails *rails;

@@ -1,9 +1,22 @@
 /* rdma-pingmeshd: the daemon. Its workers are rdma-pingmesh-worker. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "daemon/check.h"
 #include "daemon/daemon.h"
 #include "daemon/options.h"
+#include "daemon/resolver_helper.h"
+
+/* rdma-pingmeshd --resolver SOCKET_FD: the helper that looks up host names. */
+static int run_resolver(const char *text)
+{
+	char *end;
+	long fd = strtol(text, &end, 10);
+
+	return end == text || *end || fd < 0 || fd > 1 << 20 ? OPTIONS_USAGE
+							     : resolver_helper_main((int)fd);
+}
 
 static int run(const struct options *options)
 {
@@ -29,6 +42,8 @@ int main(int argc, char **argv)
 	struct options options;
 	char err[256];
 
+	if (argc == 3 && strcmp(argv[1], "--resolver") == 0)
+		return run_resolver(argv[2]);
 	if (options_parse(&options, argc, argv, err, sizeof(err)) < 0) {
 		fprintf(stderr, "rdma-pingmeshd: %s\n", err);
 		return OPTIONS_USAGE;

@@ -7,6 +7,7 @@
 #include "daemon/daemon.h"
 #include "daemon/inbox.h"
 #include "daemon/looker.h"
+#include "daemon/namer.h"
 #include "daemon/peer_watch.h"
 #include "daemon/planner.h"
 #include "daemon/reload.h"
@@ -42,6 +43,8 @@ void peer_reload_take(struct daemon *d, struct peer_source *source)
 	peer_source_free(&d->peer_source);
 	d->peer_source = *source;
 	d->peer_file_ok = true;
+	if (namer_follow(d->namer) < 0)
+		log_error("out of memory: host names are not followed");
 }
 
 static void refuse(struct daemon *d, const char *err)

@@ -1,16 +1,19 @@
 #include "daemon/peers.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/names.h"
+#include "daemon/lookups.h"
 #include "daemon/peer_list.h"
 
 #define OWN_MAX 1024 /* a host whose addresses change for ever forgets the oldest */
 
 struct peers {
 	struct target *targets;
+	char **lookups; /* parallel; NULL: its address was given */
 	size_t n;
 	union address own[OWN_MAX];
 	size_t n_own, next_own;
@@ -21,11 +24,22 @@ struct peers *peers_new(void)
 	return calloc(1, sizeof(struct peers));
 }
 
+static void drop(struct peers *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		free(p->lookups[i]);
+	free(p->lookups);
+	free(p->targets);
+	p->targets = NULL;
+	p->lookups = NULL;
+	p->n = 0;
+}
+
 void peers_free(struct peers *p)
 {
 	if (!p)
 		return;
-	free(p->targets);
+	drop(p);
 	free(p);
 }
 
@@ -40,21 +54,82 @@ static void fill(struct target *t, const struct peer_entry *from)
 		address_format(&from->address, t->text);
 }
 
-int peers_load(struct peers *p, const struct peer_list *list)
+static int fill_all(struct peers *fresh, const struct peer_list *list)
 {
-	struct target *targets = NULL;
+	fresh->targets = calloc(list->n + 1, sizeof(*fresh->targets));
+	fresh->lookups = calloc(list->n + 1, sizeof(*fresh->lookups));
+	if (!fresh->targets || !fresh->lookups)
+		return -ENOMEM;
+	for (; fresh->n < list->n; fresh->n++) {
+		const struct peer_entry *from = &list->entries[fresh->n];
 
-	if (list->n > 0) {
-		targets = calloc(list->n, sizeof(*targets));
-		if (!targets)
+		fill(&fresh->targets[fresh->n], from);
+		if (!from->lookup)
+			continue;
+		fresh->targets[fresh->n].pending = true;
+		fresh->lookups[fresh->n] = strdup(from->lookup);
+		if (!fresh->lookups[fresh->n])
 			return -ENOMEM;
 	}
-	for (size_t i = 0; i < list->n; i++)
-		fill(&targets[i], &list->entries[i]);
-	free(p->targets);
-	p->targets = targets;
-	p->n = list->n;
 	return 0;
+}
+
+int peers_load(struct peers *p, const struct peer_list *list)
+{
+	struct peers fresh = {0};
+
+	if (fill_all(&fresh, list) < 0) {
+		drop(&fresh);
+		return -ENOMEM;
+	}
+	drop(p);
+	p->targets = fresh.targets;
+	p->lookups = fresh.lookups;
+	p->n = fresh.n;
+	return 0;
+}
+
+static void miss(struct target *t, const struct lookup *l, uint64_t now_ns)
+{
+	t->pending = !l || lookup_pending(l, now_ns);
+	if (l && l->error[0])
+		snprintf(t->trouble, sizeof(t->trouble), "host name %.80s: %s", l->name, l->error);
+	else
+		snprintf(t->trouble, sizeof(t->trouble), "host name %.80s: no answer yet",
+			 l ? l->name : t->host);
+}
+
+static bool place(struct target *t, const struct lookup *l, uint64_t now_ns, int family)
+{
+	bool was_pending = t->pending;
+	union address a;
+
+	if (!l || !lookup_pick(l, family, &a)) {
+		if (t->address.sa.sa_family != AF_UNSPEC)
+			return false;
+		miss(t, l, now_ns);
+		return t->pending != was_pending;
+	}
+	t->pending = false;
+	t->ours = address_is_loopback(&a);
+	t->trouble[0] = '\0';
+	if (address_equal(&a, &t->address))
+		return was_pending;
+	t->address = a;
+	address_format(&a, t->text);
+	return true;
+}
+
+bool peers_place(struct peers *p, const struct lookups *lookups, uint64_t now_ns,
+		 int (*family)(void *arg, const struct target *t), void *arg)
+{
+	bool changed = false;
+
+	for (size_t i = 0; i < p->n; i++)
+		if (p->lookups[i])
+			changed |= place(&p->targets[i], lookups_find(lookups, p->lookups[i]),
+					 now_ns, family(arg, &p->targets[i]));
+	return changed;
 }
 
 bool peers_is_own(const struct peers *p, const union address *a)
@@ -96,10 +171,15 @@ const union address *peers_own(const struct peers *p, size_t i)
 	return &p->own[i];
 }
 
+bool peers_is_us(const struct peers *p, const struct target *t)
+{
+	return t->ours || peers_is_own(p, &t->address);
+}
+
 const char *peers_mesh_name(const struct peers *p)
 {
 	for (size_t i = 0; i < p->n; i++)
-		if (peers_is_own(p, &p->targets[i].address))
+		if (peers_is_us(p, &p->targets[i]))
 			return p->targets[i].host;
 	return NULL;
 }

@@ -8,6 +8,8 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "daemon/daemon.h"
+#include "daemon/inbox.h"
+#include "daemon/namer.h"
 
 #define ROUTE_PORT 10480		/* any: nothing is sent */
 #define SETTLE_RAIL_NS NSEC_PER_SEC	/* the rails of a device appear together */
@@ -77,9 +79,14 @@ static int route(void *arg, const struct target *t)
 {
 	const struct planner *p = arg;
 	union address source;
-	int rail = route_source(t, &source) ? rail_with_address(p, &source) : -1;
+	int rail = -1;
 
-	return rail >= 0 ? rail : rail_of_before(p, t);
+	if (t->address.sa.sa_family != AF_UNSPEC && route_source(t, &source))
+		rail = rail_with_address(p, &source);
+	if (rail < 0)
+		rail = rail_of_before(p, t);
+	/* One whose address cannot be known has its session all the same, to say so. */
+	return rail < 0 && t->address.sa.sa_family == AF_UNSPEC ? 0 : rail;
 }
 
 static void gather_rails(struct planner *p)
@@ -95,14 +102,25 @@ static void gather_rails(struct planner *p)
 	}
 }
 
-static size_t gather_targets(const struct peers *peers, const struct target **list)
+/* While the name servers do not answer, a host must not take itself for a peer. */
+static bool is_target(const struct daemon *d, const struct target *t)
 {
+	if (t->pending)
+		return false;
+	if (t->address.sa.sa_family == AF_UNSPEC)
+		return strcmp(t->host, d->host) != 0;
+	return !peers_is_us(d->peers, t);
+}
+
+static size_t gather_targets(const struct daemon *d, const struct target **list)
+{
+	const struct peers *peers = d->peers;
 	size_t n = 0;
 
 	for (size_t i = 0; i < peers_count(peers); i++) {
 		const struct target *t = peers_get(peers, i);
 
-		if (!peers_is_own(peers, &t->address))
+		if (is_target(d, t))
 			list[n++] = t;
 	}
 	return n;
@@ -148,7 +166,7 @@ static void make(struct planner *p, const struct target **targets)
 
 	for (size_t i = 0; i < d->config.n_classes; i++)
 		classes[i] = d->config.classes[i].name;
-	in.n_targets = gather_targets(d->peers, targets);
+	in.n_targets = gather_targets(d, targets);
 	if (plan_make(&plan, &in) < 0) {
 		log_error("out of memory: the sessions stay as they are");
 		return;
@@ -198,6 +216,10 @@ void planner_run(struct daemon *d)
 	if (!targets) {
 		log_error("out of memory: the sessions stay as they are");
 		return;
+	}
+	if (namer_place(d->namer)) {
+		inbox_name_host(d);
+		inbox_send_accept(d);
 	}
 	d->rails_complete = rails_complete(d);
 	d->rails_known |= d->rails_complete;

@@ -4,6 +4,7 @@
 
 #include "core/clock.h"
 #include "daemon/daemon.h"
+#include "daemon/namer.h"
 
 static enum per_peer_mode per_peer_mode(enum config_per_peer mode)
 {
@@ -34,6 +35,7 @@ static void fill_self(struct snapshot *s, const struct daemon *d)
 	s->last_reload_ok = d->last_reload_ok && d->peer_file_ok;
 	s->last_reload_success_wall_ns = d->last_reload_success_wall_ns;
 	s->unknown_keys = d->unknown_keys;
+	s->names_failing = namer_failing(d->namer);
 	s->peers_refused = d->peer_source.n_refused;
 	s->per_peer = per_peer_mode(d->config.per_peer);
 	s->max_series = d->config.max_series;

@@ -91,6 +91,8 @@ static const char *conn_reason(struct snapshot *s, const struct session *from)
 		return snapshot_printf(s,
 				       "%s is released: 'rdma-pingmesh acquire %s' takes it back",
 				       from->device, from->device);
+	if (from->target.trouble[0])
+		return snapshot_str(s, from->target.trouble);
 	return from->conn_seen ? snapshot_str(s, from->conn.reason) : "";
 }
 
@@ -151,7 +153,7 @@ bool view_peers(struct snapshot *s, const struct daemon *d)
 	for (size_t i = 0; i < max; i++) {
 		const struct target *t = peers_get(d->peers, i);
 
-		if (peers_is_own(d->peers, &t->address))
+		if (peers_is_us(d->peers, t))
 			continue;
 		s->peers[s->n_peers++] = (struct snap_peer){
 			.peer = snapshot_str(s, t->host),

@@ -66,7 +66,9 @@ void wishes_send_accept(struct worker_proc *w, const struct peers *peers)
 	struct wish wish = {.type = WISH_ACCEPT, .accept.first = 1};
 
 	for (size_t i = 0; i < peers_count(peers); i++)
-		add_address(w, &wish, &peers_get(peers, i)->address);
+		if (peers_get(peers, i)->address.sa.sa_family != AF_UNSPEC &&
+		    !peers_get(peers, i)->ours)
+			add_address(w, &wish, &peers_get(peers, i)->address);
 	for (size_t i = 0; i < peers_own_count(peers); i++)
 		add_address(w, &wish, peers_own(peers, i));
 	/* Also an empty list is told. */

@@ -1,8 +1,6 @@
 #include "daemon/worker_proc.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +8,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/child.h"
 #include "daemon/outbox.h"
 
-#define CHILD_SOCKET_FD 3
-#define CHILD_TABLE_FD 4
 #define FACTS_PER_ROUND 256	/* then HTTP and timers have their turn */
 #define SOCKET_BUFFER (1 << 20) /* a storm of connects of a full device */
 
@@ -29,75 +26,15 @@ struct worker_proc {
 	uint64_t malformed;
 };
 
-/* A descriptor that is out of the way of the child's two. Takes fd over. */
-static int lift_fd(int fd)
-{
-	int lifted = fcntl(fd, F_DUPFD_CLOEXEC, WORKER_FIRST_SAFE_FD);
-	int saved = errno;
-
-	close(fd);
-	errno = saved;
-	return lifted;
-}
-
-/* The service manager's variables are for main alone. */
-static char **worker_environment(void)
-{
-	static const char *const mine[] = {"NOTIFY_SOCKET=", "WATCHDOG_USEC=", "WATCHDOG_PID=",
-					   "LISTEN_FDS=",    "LISTEN_PID=",    "LISTEN_FDNAMES="};
-	size_t n = 0, kept = 0;
-	char **env;
-
-	while (environ[n])
-		n++;
-	env = calloc(n + 1, sizeof(*env));
-	for (size_t i = 0; env && i < n; i++) {
-		bool drop = false;
-
-		for (size_t k = 0; k < sizeof(mine) / sizeof(mine[0]); k++)
-			drop |= strncmp(environ[i], mine[k], strlen(mine[k])) == 0;
-		if (!drop)
-			env[kept++] = environ[i];
-	}
-	return env;
-}
-
-/* Signals as at the start of a fresh program: main blocks most of them. */
-static int set_signals(posix_spawnattr_t *attr)
-{
-	sigset_t none, all;
-
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawnattr_setsigmask(attr, &none);
-	posix_spawnattr_setsigdefault(attr, &all);
-	return posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-}
-
 static int spawn(const struct worker_start *how, int socket_fd, int table_fd, pid_t *ret_pid)
 {
 	char name[] = "rdma-pingmeshd", flag[] = "--worker", fd3[] = "3", fd4[] = "4";
 	char device[FACT_NAME];
 	char *argv[] = {name, flag, fd3, fd4, device, NULL};
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	char **env = worker_environment();
-	int r;
+	const int fds[] = {socket_fd, table_fd};
 
-	if (!env)
-		return -ENOMEM;
 	snprintf(device, sizeof(device), "%s", how->device);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawnattr_init(&attr);
-	posix_spawn_file_actions_adddup2(&actions, socket_fd, CHILD_SOCKET_FD);
-	posix_spawn_file_actions_adddup2(&actions, table_fd, CHILD_TABLE_FD);
-	r = set_signals(&attr);
-	if (r == 0)
-		r = posix_spawn(ret_pid, how->path, &actions, &attr, argv, env);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attr);
-	free(env);
-	return -r;
+	return child_spawn(how->path, argv, fds, 2, ret_pid);
 }
 
 static void flush(struct worker_proc *w)
@@ -165,7 +102,7 @@ static int open_socket(struct worker_proc *w, int *ret_child_fd)
 	/* As far as the system allows; the outbox copes with less. */
 	for (int i = 0; i < 2; i++)
 		setsockopt(fds[i], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
-	*ret_child_fd = lift_fd(fds[1]);
+	*ret_child_fd = child_lift_fd(fds[1]);
 	return *ret_child_fd < 0 ? -errno : 0;
 }
 
@@ -176,7 +113,7 @@ static int open_table(struct worker_proc *w, const struct table_layout *layout, 
 	w->table = table_create(layout, &fd);
 	if (!w->table)
 		return -errno;
-	*ret_fd = lift_fd(fd);
+	*ret_fd = child_lift_fd(fd);
 	return *ret_fd < 0 ? -errno : 0;
 }
 

@@ -6,8 +6,6 @@
 #include "probes/table.h"
 #include "probes/wish.h"
 
-#define WORKER_FIRST_SAFE_FD 10 /* a child's dup2() overwrites no descriptor from here on */
-
 struct worker_proc;
 
 struct worker_events {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/worker_proc.h"
+#include "daemon/child.h"
 
 /* Writes the path of name in the directory of this program; false when that cannot be known. */
 static bool beside_us(const char *name, char *out, size_t cap)
@@ -39,7 +39,7 @@ static int open_program(const char *path)
 	fd = open(path, O_PATH | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	lifted = fcntl(fd, F_DUPFD_CLOEXEC, WORKER_FIRST_SAFE_FD);
+	lifted = fcntl(fd, F_DUPFD_CLOEXEC, CHILD_FIRST_SAFE_FD);
 	saved = errno;
 	close(fd);
 	return lifted < 0 ? -saved : lifted;

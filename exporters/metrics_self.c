@@ -45,6 +45,8 @@ static void put_daemon(struct exposition *e, const struct snapshot *s)
 		  "Targets of the peer file that cannot be used and are left out; the log names "
 		  "them.",
 		  s->peers_refused);
+	put_gauge(e, "rdma_pingmesh_names_failing",
+		  "Host names of the peer list whose last look-up failed.", s->names_failing);
 	put_gauge(e, "rdma_pingmesh_series_dropped",
 		  "Series left out of this exposition by max_series or because of their names.",
 		  e->dropped);

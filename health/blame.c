@@ -459,10 +459,18 @@ static struct blame blame_unable(const struct evidence *e, size_t i, struct snap
 {
 	const struct snap_session *session = &s->sessions[i];
 	struct blame b = {VERDICT_FAILING, CAUSE_LOCAL_HOST, ""};
+	const char *why = e->in[i].conn_reason;
 	char since[WHEN_LEN];
 
 	when_text(evidence_missing_since(e->in[i].memory), since);
-	if (session->error.connect_failure == CONNECT_WRONG_DEVICE) {
+	if (evidence_nowhere(e, i)) {
+		b.cause = CAUSE_CONFIGURATION;
+		b.reason = snapshot_printf(
+			s,
+			"%s is not probed since %s, for its address is not known: "
+			"%s; check the peer list and the name servers",
+			session->peer, since, why && why[0] ? why : "its host name has none");
+	} else if (session->error.connect_failure == CONNECT_WRONG_DEVICE) {
 		b.cause = CAUSE_CONFIGURATION;
 		b.reason = snapshot_printf(
 			s,

@@ -70,6 +70,13 @@ bool evidence_refused(const struct evidence *e, size_t i)
 	return false;
 }
 
+bool evidence_nowhere(const struct evidence *e, size_t i)
+{
+	const struct snap_session *s = &e->s->sessions[i];
+
+	return !s->address || !s->address[0];
+}
+
 bool evidence_unable(const struct evidence *e, size_t i)
 {
 	const struct snap_session *s = &e->s->sessions[i];
@@ -168,7 +175,7 @@ static enum voice voice_of(const struct evidence *e, size_t i)
 	}
 	if (!any_missing)
 		return VOICE_FINE;
-	if (evidence_unable(e, i))
+	if (evidence_unable(e, i) || evidence_nowhere(e, i))
 		return VOICE_UNMEASURED;
 	if (any_answers || evidence_acked(e, i) || evidence_refused(e, i))
 		return VOICE_PARTLY;

@@ -48,7 +48,9 @@ bool evidence_gather(struct evidence *e, struct snapshot *s, const struct judge_
 bool evidence_side_ok(const struct evidence *e, size_t i);
 /* The session is not up, and its last error says that the peer is there and does not want us. */
 bool evidence_refused(const struct evidence *e, size_t i);
-/* The same, and we are the ones who cannot. */
+/* Its host name has no address: nobody was asked anything. */
+bool evidence_nowhere(const struct evidence *e, size_t i);
+/* The same as evidence_refused, and we are the ones who cannot. */
 bool evidence_unable(const struct evidence *e, size_t i);
 /* Why the rail is not up, when that is a trouble of its whole device; NULL: it is not. */
 const char *evidence_trouble(const struct evidence *e, size_t rail);

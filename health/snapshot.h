@@ -120,6 +120,7 @@ struct snapshot {
 	bool last_reload_ok;
 	uint64_t last_reload_success_wall_ns;
 	uint64_t unknown_keys;
+	uint64_t names_failing; /* host names of the peer list that cannot be resolved now */
 	uint64_t peers_refused; /* targets of the peer file that cannot be used */
 	enum per_peer_mode per_peer;
 	uint64_t max_series;

@@ -243,7 +243,7 @@ static void start(struct control *c, struct session *s)
 	r->totals.attempts++;
 	table_put_rail_totals(c->p.table, s->wish.rail, &r->totals);
 	session_enter_state(c, s, SEV_START, "");
-	err = active_start(c, s);
+	err = s->wish.address.sa.sa_family == AF_UNSPEC ? -EDESTADDRREQ : active_start(c, s);
 	if (err < 0)
 		session_connect_failed(c, s,
 				       err == -ENOMEM ? CONNECT_NO_RESOURCES : CONNECT_RESOLVE,

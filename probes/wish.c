@@ -75,7 +75,8 @@ static bool session_check(const struct wish_session *s)
 
 static bool address_check(const struct wish_session *s)
 {
-	return s->address.sa.sa_family == AF_INET || s->address.sa.sa_family == AF_INET6;
+	return s->address.sa.sa_family == AF_INET || s->address.sa.sa_family == AF_INET6 ||
+	       s->address.sa.sa_family == AF_UNSPEC;
 }
 
 static bool wish_content_check(const struct wish *w)

@@ -77,7 +77,7 @@ struct wish_session {
 		struct sockaddr sa;
 		struct sockaddr_in in;
 		struct sockaddr_in6 in6;
-	} address; /* port 0 */
+	} address; /* port 0; AF_UNSPEC: not known, so that every attempt fails to resolve */
 };
 
 struct wish {

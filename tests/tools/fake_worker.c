@@ -257,7 +257,9 @@ static void add_session(struct fake *f, const struct wish_session *w)
 	s->conn.udp_source_port = 49152 + w->row % 16384;
 	memcpy(s->conn.local_gid, f->rails[w->rail].gid, 16);
 	s->conn.remote_gid[15] = 1;
-	show_state(f, s, SESSION_UP);
+	if (w->address.sa.sa_family == AF_UNSPEC)
+		name_copy(s->conn.reason, sizeof(s->conn.reason), "no address");
+	show_state(f, s, s->conn.reason[0] ? SESSION_BACKOFF : SESSION_UP);
 }
 
 static void remove_session(struct fake *f, const struct wish_session *w)
@@ -274,6 +276,14 @@ static void remove_session(struct fake *f, const struct wish_session *w)
 	tell(f, &fact);
 }
 
+static void miss(struct op_books *b)
+{
+	b->misses++;
+	b->double_misses += b->miss_streak > 0;
+	b->miss_streak++;
+	b->ok_streak = 0;
+}
+
 static void book_one(struct fake *f, struct fake_session *s, enum op op, uint64_t due, uint64_t now)
 {
 	struct op_books *b = &s->books.op[op];
@@ -284,14 +294,16 @@ static void book_one(struct fake *f, struct fake_session *s, enum op op, uint64_
 		b->not_attempted[SKIP_WORKER_STUCK]++;
 		return;
 	}
+	if (s->conn.state == SESSION_BACKOFF) {
+		b->not_attempted[SKIP_NOT_CONNECTED]++;
+		miss(b);
+		return;
+	}
 	b->sent++;
 	b->last_attempt_wall_ns = clock_wall_ns();
 	if (f->answer == ANSWER_NONE || (f->answer == ANSWER_NIC && op == OP_SEND)) {
 		b->failed[FAIL_TIMEOUT]++;
-		b->misses++;
-		b->double_misses += b->miss_streak > 0;
-		b->miss_streak++;
-		b->ok_streak = 0;
+		miss(b);
 		return;
 	}
 	b->ok++;

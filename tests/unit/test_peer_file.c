@@ -303,6 +303,17 @@ static void test_a_file_beyond_the_limit_is_refused_unread(void **state)
 	unlink(path);
 }
 
+static void test_the_example_loads_as_it_is(void **state)
+{
+	struct fixture *f = *state;
+	char *text;
+
+	assert_true(peer_file_read(EXAMPLE, &text, f->err, sizeof(f->err)) > 0);
+	accepts(f, text, 4);
+	check(f, 3, "host2", "rxe1", "10.99.1.2");
+	free(text);
+}
+
 #define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -321,6 +332,7 @@ int main(void)
 		FILE_TEST(test_of_many_bad_targets_only_some_are_told),
 		FILE_TEST(test_eight_thousand_targets_load_in_a_moment),
 		FILE_TEST(test_what_is_no_regular_file_is_refused_without_waiting),
+		FILE_TEST(test_the_example_loads_as_it_is),
 		FILE_TEST(test_a_file_beyond_the_limit_is_refused_unread),
 	};
 

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/worker_proc.h"
+#include "daemon/child.h"
 #include "daemon/worker_program.h"
 
 static void test_missing_program_is_named_in_the_error(void **state)
@@ -38,7 +38,7 @@ static void test_descriptor_is_out_of_the_way_of_a_childs_own(void **state)
 
 	(void)state;
 	assert_int_equal(worker_program_open(&p, "/bin/true", err, sizeof(err)), 0);
-	assert_true(p.fd >= WORKER_FIRST_SAFE_FD);
+	assert_true(p.fd >= CHILD_FIRST_SAFE_FD);
 	worker_program_close(&p);
 	assert_int_equal(p.fd, -1);
 }
