@@ -425,10 +425,12 @@ static const struct conf_key keys[] = {
 	 .type = CONF_U32,
 	 .effect = CONF_RELOAD,
 	 FIELD(connects),
-	 .default_text = "16",
+	 .default_text = "64",
 	 .min = 1,
 	 .max = 1024,
-	 .help = "connects in flight on a device"},
+	 .help = "connects in flight on a device; at most half of them to peers that did not "
+		 "answer "
+		 "the last time"},
 	{.section = "limits",
 	 .key = "probes_per_second",
 	 .type = CONF_U32,

@@ -91,7 +91,7 @@ static void start_worker(struct device *d, uint64_t now_ns)
 		d->restarts++;
 	d->generation++;
 	d->stopping = d->renewing = d->killed = d->ready = false;
-	d->counters_stuck_wall_ns = 0;
+	d->counters_stuck_wall_ns = d->cm_stalled_wall_ns = 0;
 	memset(&d->beat, 0, sizeof(d->beat));
 	d->trouble[0] = '\0';
 	d->rail_ns = 0;

@@ -58,6 +58,7 @@ struct device {
 	struct worker_proc *proc; /* NULL: none */
 	struct heartbeat beat;
 	uint64_t counters_stuck_wall_ns; /* since when its counter loop hangs; 0: it does not */
+	uint64_t cm_stalled_wall_ns;	 /* since when rdma_cm does not answer it; 0: it does */
 	char trouble[FACT_TEXT];	 /* what this worker says is wrong; "" when nothing is */
 	char last_trouble[FACT_TEXT];	 /* as told, maybe of a worker before */
 	/* What it used, over all workers; rss of the one that runs. */

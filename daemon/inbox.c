@@ -239,6 +239,17 @@ static void duplicate_name(const struct daemon *d, const struct fact *f, char na
 		snprintf(name, FACT_NAME, "%.*s", (int)strcspn(f->text, " "), f->text);
 }
 
+static void on_stalled(struct daemon *d, struct device *dev, bool stalled)
+{
+	const char *text = stalled ? "rdma_cm does not answer: no connection can be made"
+				   : "rdma_cm answers again";
+
+	dev->cm_stalled_wall_ns = stalled ? clock_wall_ns() : 0;
+	log_msg(stalled ? LOG_LEVEL_WARN : LOG_LEVEL_INFO, "%s: %s", dev->name, text);
+	journal_add(d->journal, clock_wall_ns(), "device", dev->name, NULL, NULL, "%s", text);
+	looker_soon(d->looker);
+}
+
 static void on_duplicate(struct daemon *d, struct device *dev, const struct fact *f)
 {
 	unsigned held_back;
@@ -285,6 +296,9 @@ static void on_fact(void *arg, struct device *dev, const struct fact *f)
 		break;
 	case FACT_DUPLICATE:
 		on_duplicate(d, dev, f);
+		break;
+	case FACT_STALLED:
+		on_stalled(d, dev, f->number);
 		break;
 	case FACT_BYE:
 		break;

@@ -74,6 +74,7 @@ static void fill_worker(struct snapshot *s, struct snap_device *to, const struct
 	to->worker_up = dev->state == WORKER_UP;
 	memcpy(to->heartbeat_wall_ns, dev->beat.wall_ns, sizeof(to->heartbeat_wall_ns));
 	to->counters_stuck_since_wall_ns = dev->counters_stuck_wall_ns;
+	to->cm_stalled_since_wall_ns = dev->cm_stalled_wall_ns;
 	to->cpu_ns = device_cpu_ns(dev);
 	to->has_rss = dev->has_rss;
 	to->rss_bytes = dev->rss_bytes;

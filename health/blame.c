@@ -187,6 +187,11 @@ static struct blame blame_rejected(const struct snap_session *session, const cha
 					   "rdma-pingmeshd on %s said goodbye: it was stopped on "
 					   "purpose (since %s)",
 					   session->peer, since);
+	} else if (!strcmp(session->error.text, SAID_CLOSED)) {
+		b.reason = snapshot_printf(s,
+					   "%s accepts connections on rail %s and closes them at "
+					   "once since %s: see the log of rdma-pingmeshd there",
+					   session->peer, session->rail, since);
 	} else if (!strcmp(session->error.text, SAID_NO_RESOURCES)) {
 		b.reason = snapshot_printf(s,
 					   "%s has no resources for a connection since %s: look at "
@@ -479,6 +484,11 @@ static struct blame blame_unable(const struct evidence *e, size_t i, struct snap
 			"in the peer list",
 			session->peer, session->address, session->rail, since,
 			error_words(session, s));
+	} else if (!strcmp(session->error.text, SAID_STALLED)) {
+		b.reason = snapshot_printf(s,
+					   "no connection to %s can be made since %s: rdma_cm of "
+					   "this host does not answer; see its kernel log",
+					   session->peer, since);
 	} else {
 		b.reason = snapshot_printf(
 			s,

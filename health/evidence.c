@@ -66,6 +66,8 @@ bool evidence_refused(const struct evidence *e, size_t i)
 		return true;
 	case CONNECT_NO_RESOURCES:
 		return said(s, SAID_NO_RESOURCES);
+	case CONNECT_OTHER:
+		return said(s, SAID_CLOSED);
 	}
 	return false;
 }
@@ -83,7 +85,7 @@ bool evidence_unable(const struct evidence *e, size_t i)
 
 	if (!error_counts(e, s))
 		return false;
-	return s->error.connect_failure == CONNECT_WRONG_DEVICE ||
+	return s->error.connect_failure == CONNECT_WRONG_DEVICE || said(s, SAID_STALLED) ||
 	       (s->error.connect_failure == CONNECT_NO_RESOURCES && !said(s, SAID_NO_RESOURCES));
 }
 

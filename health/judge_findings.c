@@ -4,9 +4,9 @@
 
 #include "health/blame.h"
 
-/* worker, trouble, GUID, counters (hanging, saturated); port or rail, dead rail; one a peer; one a
- * name; rails missing */
-#define PER_DEVICE 5
+/* worker, trouble, GUID, counters (hanging, saturated), rdma_cm; port or rail, dead rail; one a
+ * peer; one a name; rails missing */
+#define PER_DEVICE 6
 #define PER_RAIL 2
 
 size_t judge_findings_max(const struct snapshot *s, const struct judge_input *in)
@@ -89,6 +89,29 @@ static void find_hanging_counters(struct findings *f, const struct snap_device *
 					     "do not answer, look for its driver in the kernel log",
 					     d->name),
 			     d->counters_stuck_since_wall_ns));
+}
+
+/* What is connected goes on. rdma_cm works on queues of the whole host, so the others may hang with
+ * it. */
+static void find_stalled(struct findings *f, const struct snap_device *d)
+{
+	uint64_t since = d->cm_stalled_since_wall_ns;
+
+	if (d->worker_state != WORKER_UP || !since)
+		return;
+	hang_on(f,
+		findings_add(
+			f, CAUSE_LOCAL_HOST, false, subject(f, "rdma_cm", d->name),
+			snapshot_printf(f->s,
+					"rdma_cm stalled on %s: resolving of addresses hangs "
+					"in the kernel of this host, no connection can be made; "
+					"the peers are not to blame: look into the kernel log",
+					d->name),
+			since),
+		(struct snap_evidence){.name = "stalled_seconds",
+				       .value = f->s->wall_ns > since
+							? (double)(f->s->wall_ns - since) / 1e9
+							: 0});
 }
 
 static void find_saturated(struct findings *f, const struct snap_device *d)
@@ -262,6 +285,7 @@ void judge_findings(const struct evidence *e, const struct judge_input *in, stru
 		find_zero_guid(f, &s->devices[i]);
 		find_hanging_counters(f, &s->devices[i]);
 		find_saturated(f, &s->devices[i]);
+		find_stalled(f, &s->devices[i]);
 	}
 	find_duplicates(in, f);
 	for (size_t i = 0; i < s->n_sessions; i = e->peer_end[i])

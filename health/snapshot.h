@@ -82,6 +82,7 @@ struct snap_device {
 	uint64_t async[PORT_MAX + 1][ASYNC_EVENT_COUNT]; /* [0]: no port; cumulative over workers */
 	bool counters_fresh;				 /* round is younger than 3 intervals */
 	uint64_t counters_stuck_since_wall_ns; /* its counter loop hangs; 0: it does not */
+	uint64_t cm_stalled_since_wall_ns;     /* rdma_cm does not answer; 0: it does */
 	uint64_t counters_success_wall_ns;     /* 0: never */
 	uint64_t read_errors[PORT_MAX + 1][READ_ERROR_COUNT]; /* cumulative over workers */
 	struct device_fact fact;

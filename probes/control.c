@@ -62,7 +62,6 @@ struct control *control_new(const struct control_params *p, const struct worker_
 	c->sessions = calloc(c->n_rows, sizeof(struct session *));
 	c->scan = calloc(1, sizeof(*c->scan));
 	c->picks = calloc(RAIL_MAX, sizeof(*c->picks));
-	c->queue_tail = &c->queue;
 	c->stop_ns = c->limit_rearm_ns = TIMER_NEVER;
 	c->exit_code = -1;
 	if (!c->endpoint || !c->timers || !c->sessions || !c->scan || !c->picks) {
@@ -357,9 +356,9 @@ uint64_t control_step(struct control *c)
 	async_drain(c);
 	run_timers(c);
 	run_due(c);
-	session_start_queued(c);
+	next = turns_run(c);
 	check_end(c);
-	next = earliest(timer_heap_when(c->timers), c->rescan_ns);
+	next = earliest(next, earliest(timer_heap_when(c->timers), c->rescan_ns));
 	next = earliest(next, earliest(c->open_retry_ns, c->limit_rearm_ns));
 	next = earliest(next, c->stop_ns);
 	return c->stopping ? next : earliest(next, rails_next_retry(c));

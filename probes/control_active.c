@@ -48,6 +48,19 @@ static int set_options(struct control *c, struct session *s, struct rdma_cm_id *
 	return 0;
 }
 
+static uint32_t resolve_ms(const struct session *s)
+{
+	return s->pool == POOL_DEAD ? RESOLVE_DEAD_MS : RESOLVE_MS;
+}
+
+/* The kernel ends each step of resolving in its time: who hears nothing even then does not wait for
+ * the peer. */
+static void await_step(struct control *c, struct conn *conn)
+{
+	timer_heap_set(c->timers, &conn->timer.node,
+		       c->p.now_ns() + resolve_ms(conn->session) * NSEC_PER_MSEC + STALL_NS);
+}
+
 int active_start(struct control *c, struct session *s)
 {
 	struct control_rail *rail = &c->rails[s->wish.rail];
@@ -59,7 +72,7 @@ int active_start(struct control *c, struct session *s)
 		return -ENOMEM;
 	conn->session = s;
 	s->conn = conn;
-	timer_heap_set(c->timers, &conn->timer.node, c->p.now_ns() + ATTEMPT_NS);
+	await_step(c, conn);
 	if (rdma_create_id(c->channel, &conn->id, conn, RDMA_PS_TCP))
 		return -errno;
 	r = set_options(c, s, conn->id);
@@ -73,7 +86,7 @@ int active_start(struct control *c, struct session *s)
 	src = to_sockaddr(&rail->source, dst.sa.sa_family == AF_INET6 ? dst.in6.sin6_scope_id : 0);
 	if (src.sa.sa_family != dst.sa.sa_family)
 		return -EAFNOSUPPORT;
-	return rdma_resolve_addr(conn->id, &src.sa, &dst.sa, RESOLVE_MS) ? -errno : 0;
+	return rdma_resolve_addr(conn->id, &src.sa, &dst.sa, (int)resolve_ms(s)) ? -errno : 0;
 }
 
 static void fail(struct control *c, struct conn *conn, enum connect_failure failure, int code,
@@ -96,7 +109,8 @@ static void address_resolved(struct control *c, struct conn *conn)
 		fail(c, conn, CONNECT_WRONG_DEVICE, 0, "the route leads over another device");
 		return;
 	}
-	if (rdma_resolve_route(id, RESOLVE_MS))
+	await_step(c, conn);
+	if (rdma_resolve_route(id, (int)resolve_ms(conn->session)))
 		fail(c, conn, CONNECT_ROUTE, errno, strerror(errno));
 }
 
@@ -143,6 +157,7 @@ static void route_resolved(struct control *c, struct conn *conn)
 		tell_device(c, "");
 	c->no_qp_told = false;
 	make_request(c, conn, request);
+	timer_heap_set(c->timers, &conn->timer.node, c->p.now_ns() + ATTEMPT_NS);
 	if (rdma_connect(conn->id, &param)) {
 		fail(c, conn, CONNECT_OTHER, errno, strerror(errno));
 		return;
@@ -249,8 +264,26 @@ void active_hello(struct control *c, struct conn *conn)
 	session_enter_state(c, s, SEV_HELLO, "");
 }
 
+void active_stalled(struct control *c, struct conn *conn)
+{
+	c->stalls_routing = conn->id->verbs != NULL; /* its address was resolved */
+	tell_stalled(c, true);
+	fail(c, conn, CONNECT_RESOLVE, 0, SAID_STALLED);
+}
+
+/* Whatever it says: the step at which it hung gets an answer again. */
+static void note_word_of_resolving(struct control *c, enum rdma_cm_event_type event)
+{
+	bool address = event == RDMA_CM_EVENT_ADDR_RESOLVED || event == RDMA_CM_EVENT_ADDR_ERROR;
+	bool route = event == RDMA_CM_EVENT_ROUTE_RESOLVED || event == RDMA_CM_EVENT_ROUTE_ERROR;
+
+	if (route || (address && !c->stalls_routing))
+		tell_stalled(c, false);
+}
+
 void active_event(struct control *c, struct conn *conn, const struct rdma_cm_event *ev)
 {
+	note_word_of_resolving(c, ev->event);
 	/* An answer to what is on its way out already was given up: it must not be counted again,
 	 * nor bring a session back that the rail has forgotten. */
 	if (!conn->session || (conn->phase != CONN_OPENING && conn->phase != CONN_LIVE))

@@ -342,7 +342,8 @@ void conn_disconnected(struct control *c, struct conn *conn, const char *text)
 	else if (s->pub.state == SESSION_UP)
 		session_broken(c, s, IBV_WC_WR_FLUSH_ERR, 0, OP_SEND, text, ABORT_FLUSHED);
 	else
-		session_connect_failed(c, s, CONNECT_OTHER, 0, text);
+		session_connect_failed(c, s, CONNECT_OTHER, 0,
+				       conn->established ? SAID_CLOSED : text);
 }
 
 static void goodbye(struct control *c, struct conn *conn)
@@ -425,7 +426,7 @@ static void attempt_timed_out(struct control *c, struct conn *conn)
 	if (conn->session)
 		session_connect_failed(c, conn->session, CONNECT_TIMEOUT, 0,
 				       conn->established ? "no hello from the peer in time"
-							 : "no answer to the connection request");
+							 : NO_ANSWER_TEXT);
 	else
 		conn_drain(c, conn, ABORT_FLUSHED, false);
 }
@@ -434,6 +435,11 @@ void conn_timer(struct control *c, struct conn *conn)
 {
 	switch (conn->phase) {
 	case CONN_OPENING:
+		if (conn->session)
+			active_stalled(c, conn);
+		else
+			attempt_timed_out(c, conn);
+		break;
 	case CONN_LIVE:
 		if (conn->greeted)
 			passive_check_silence(c, conn);

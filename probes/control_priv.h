@@ -13,6 +13,7 @@
 
 #define ATTEMPT_NS (8 * NSEC_PER_SEC) /* a connect attempt, all steps; the CM's own is 100 s */
 #define RESOLVE_MS 2000		      /* each of address and route */
+#define RESOLVE_DEAD_MS 500	      /* the same, when the peer did not answer the last time */
 #define GOODBYE_NS (200 * NSEC_PER_MSEC)
 #define MARKER_NS (1 * NSEC_PER_SEC)	  /* for the marker's flush */
 #define LAST_WQE_NS (100 * NSEC_PER_MSEC) /* for the event, after the marker's flush */
@@ -29,7 +30,13 @@
 #define KEEPALIVE_LOST 3 /* keep-alives in a row that did not come: the initiator is dead */
 #define KEEPALIVE_MIN_MS 100
 #define KEEPALIVE_MAX_MS (3600 * 1000)
-#define PAUSE_NS (1 * NSEC_PER_SEC) /* we were away so long: silence proves nothing */
+#define PAUSE_NS (1 * NSEC_PER_SEC)   /* we were away so long: silence proves nothing */
+#define SETTLED_NS (5 * NSEC_PER_SEC) /* a session that was up so long begins its back-off anew */
+#define WAKE_NS                                                                                    \
+	(1 * NSEC_PER_SEC) /* a peer that comes and goes ends our back-off so often at most */
+#define STALL_NS                                                                                   \
+	(3 * NSEC_PER_SEC) /* resolving says no word for so long after its own time is up */
+#define NO_ANSWER_TEXT "no answer to the connection request"
 #define GOODBYE_TEXT "peer said goodbye"
 
 enum conn_phase {
@@ -60,6 +67,20 @@ struct passive_key {
 
 struct session;
 struct conn;
+
+/* Sessions in the order of their coming. */
+struct turn_list {
+	struct session *first, **last; /* last: only when n */
+	uint32_t n;
+};
+
+/* Attempts at peers that are new or were up, and at those that did not answer the last time. */
+enum turn_pool_kind { POOL_FRESH, POOL_DEAD };
+#define POOL_COUNT 2
+struct turn_pool {
+	struct turn_list waiting, flying;
+};
+enum turn { TURN_NONE, TURN_WAITS, TURN_FLIES };
 
 /* One node of control.timers; exactly one of the two owners is set. */
 struct control_timer {
@@ -98,9 +119,11 @@ struct session {
 	struct session_conn pub;    /* what the table shows */
 	struct conn *conn;	    /* NULL: none */
 	struct control_timer timer; /* retry */
-	struct session *queue_next;
-	bool queued, connecting; /* waits for its turn; counted in control.connecting */
-	bool doubtful;		 /* and in control.doubtful */
+	enum turn turn;		    /* its place in control.pools */
+	enum turn_pool_kind pool;   /* unless TURN_NONE */
+	struct session *turn_next, **turn_link;
+	uint64_t turn_ns;	  /* when its turn began */
+	uint64_t up_ns, woken_ns; /* when it last came up, when its back-off was last ended */
 	bool stale_retried, removing, gone_from_rail;
 	bool peer_left;	  /* it said goodbye and has not been up since */
 	unsigned attempt; /* for the back-off */
@@ -121,6 +144,7 @@ struct control_rail {
 	uint32_t n_listeners;
 	struct listener *listener[RAIL_ADDRESS_MAX];
 	struct rail_totals totals;
+	uint64_t bucket_ns, bucket_at_ns; /* time in hand for attempts, as of when */
 };
 
 struct control {
@@ -136,15 +160,14 @@ struct control {
 	struct session **sessions; /* by row */
 	uint32_t n_rows, n_sessions;
 	struct conn *conns;
-	uint32_t n_active, n_passive;	     /* QPs */
-	struct session *queue, **queue_tail; /* those that wait to connect */
-	uint32_t connecting;
-	uint32_t doubtful; /* of those, to peers that did not answer the last time */
+	uint32_t n_active, n_passive; /* QPs */
+	struct turn_pool pools[POOL_COUNT];
 	struct in6_addr *accept;
 	uint32_t n_accept;
 	uint64_t rescan_ns, open_retry_ns, stop_ns, limit_rearm_ns; /* TIMER_NEVER: not due */
 	char device_reason[FACT_TEXT];
-	bool no_qp_told; /* the reason is that no QP could be made */
+	bool stalled, stalls_routing; /* told: resolving hangs, and at which step */
+	bool no_qp_told;	      /* the reason is that no QP could be made */
 	bool stopping, main_gone, device_gone;
 	int exit_code; /* >= 0: end now */
 };
@@ -159,6 +182,8 @@ void tell_drain(struct control *c, const struct conn *conn, enum drain_outcome o
 void tell_device(struct control *c, const char *text); /* only when it changed */
 /* Of the connections of one key, the older one may have said its name. */
 void tell_duplicate(struct control *c, const struct conn *older, const char *text);
+/* Resolving hangs in the kernel, or does so no more; only when that changed. */
+void tell_stalled(struct control *c, bool stalled);
 void tell_simple(struct control *c, enum fact_type type);
 void publish_session(struct control *c, struct session *s);
 void publish_qps(struct control *c);
@@ -189,8 +214,7 @@ void session_enter_state(struct control *c, struct session *s, enum session_even
 void session_learn_lacks(struct control *c, struct session *s, const struct wire_hello *h,
 			 bool no_reads);
 uint32_t session_lacks(const struct session_conn *pub); /* bit per op that is not run */
-void session_queue(struct control *c, struct session *s);
-void session_start_queued(struct control *c);
+void session_start(struct control *c, struct session *s); /* its turn has come */
 void session_timer(struct control *c, struct session *s);
 /* The attempt failed; code is a CM status or errno. */
 void session_connect_failed(struct control *c, struct session *s, enum connect_failure failure,
@@ -208,10 +232,19 @@ void sessions_check_gids(struct control *c);
 /* Begin to book what is due on a rail whose sessions cannot even try. */
 void sessions_start_booking(struct control *c, uint32_t rail);
 
+/* control_turns.c */
+void turn_wait(struct control *c, struct session *s);
+void turn_end(struct control *c, struct session *s);	 /* it waits or connects no more */
+void turn_refresh(struct control *c, struct session *s); /* attempt changed */
+/* Begin what may begin; when to look again, TIMER_NEVER: when something happens. */
+uint64_t turns_run(struct control *c);
+
 /* control_active.c */
 int active_start(struct control *c, struct session *s);
 void active_event(struct control *c, struct conn *conn, const struct rdma_cm_event *ev);
 void active_hello(struct control *c, struct conn *conn);
+/* A step of resolving did not end in its time. */
+void active_stalled(struct control *c, struct conn *conn);
 
 /* control_passive.c */
 void passive_request(struct control *c, struct listener *l, const struct rdma_cm_event *ev);

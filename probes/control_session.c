@@ -106,7 +106,7 @@ void session_add(struct control *c, const struct wish_session *w)
 			   .type = RAIL_ADD, .session = &s->rs, .value = session_lacks(&s->pub)});
 	if (!c->rails[w->rail].fact.up)
 		command(c, &(struct rail_cmd){.type = RAIL_START, .session = &s->rs});
-	session_queue(c, s);
+	turn_wait(c, s);
 }
 
 void session_maybe_free(struct control *c, struct session *s)
@@ -116,31 +116,9 @@ void session_maybe_free(struct control *c, struct session *s)
 	arm(c, s, TIMER_NEVER);
 	tell_removed(c, s);
 	c->sessions[s->wish.row] = NULL;
-	c->n_sessions--;
+	if (--c->n_sessions == 0)
+		tell_stalled(c, false); /* nobody is left to find out */
 	free(s);
-}
-
-static void unqueue(struct control *c, struct session *s)
-{
-	struct session **at = &c->queue;
-
-	if (!s->queued)
-		return;
-	while (*at != s)
-		at = &(*at)->queue_next;
-	*at = s->queue_next;
-	if (!*at)
-		c->queue_tail = at;
-	s->queued = false;
-}
-
-static void end_turn(struct control *c, struct session *s)
-{
-	if (s->connecting)
-		c->connecting--;
-	if (s->doubtful)
-		c->doubtful--;
-	s->connecting = s->doubtful = false;
 }
 
 void session_remove(struct control *c, const struct wish_session *w)
@@ -150,22 +128,11 @@ void session_remove(struct control *c, const struct wish_session *w)
 	if (!s || s->wish.id != w->id || s->removing)
 		return;
 	s->removing = true;
-	unqueue(c, s);
-	end_turn(c, s);
+	turn_end(c, s);
 	arm(c, s, TIMER_NEVER);
 	if (s->conn)
 		conn_drain(c, s->conn, w->reason, false);
 	command(c, &(struct rail_cmd){.type = RAIL_REMOVE, .session = &s->rs, .value = w->reason});
-}
-
-void session_queue(struct control *c, struct session *s)
-{
-	if (s->queued || c->stopping)
-		return;
-	s->queued = true;
-	s->queue_next = NULL;
-	*c->queue_tail = s;
-	c->queue_tail = &s->queue_next;
 }
 
 static uint64_t retry_delay(struct control *c, struct session *s)
@@ -189,23 +156,23 @@ static void enter_actions(struct control *c, struct session *s)
 {
 	switch ((enum session_state)s->pub.state) {
 	case SESSION_IDLE:
-		session_queue(c, s);
+		turn_wait(c, s);
 		break;
 	case SESSION_RESOLVING:
 	case SESSION_CONNECTING:
 	case SESSION_DISABLED:
 		break;
 	case SESSION_UP:
-		end_turn(c, s);
-		s->attempt = 0;
+		turn_end(c, s);
+		s->up_ns = c->p.now_ns();
 		s->stale_retried = s->peer_left = false;
 		s->pub.attempts_in_row = 0;
 		break;
 	case SESSION_DRAINING:
-		end_turn(c, s);
+		turn_end(c, s);
 		break;
 	case SESSION_BACKOFF:
-		end_turn(c, s);
+		turn_end(c, s);
 		forget_connection(&s->pub);
 		if (!s->removing && !c->stopping)
 			arm(c, s, c->p.now_ns() + retry_delay(c, s));
@@ -230,15 +197,11 @@ void session_enter_state(struct control *c, struct session *s, enum session_even
 	tell_session(c, s, old);
 }
 
-static void start(struct control *c, struct session *s)
+void session_start(struct control *c, struct session *s)
 {
 	struct control_rail *r = &c->rails[s->wish.rail];
 	int err;
 
-	s->connecting = true;
-	c->connecting++;
-	s->doubtful = s->attempt > 0;
-	c->doubtful += s->doubtful;
 	s->pub.attempts_in_row++;
 	r->totals.attempts++;
 	table_put_rail_totals(c->p.table, s->wish.rail, &r->totals);
@@ -248,35 +211,6 @@ static void start(struct control *c, struct session *s)
 		session_connect_failed(c, s,
 				       err == -ENOMEM ? CONNECT_NO_RESOURCES : CONNECT_RESOLVE,
 				       -err, strerror(-err));
-}
-
-/* Peers that do not answer take seconds each: they may not have all turns, or hundreds of them
- * would keep one that has just come waiting. */
-static bool has_turn(const struct control *c, const struct session *s)
-{
-	uint32_t share = c->cfg.connects > 1 ? c->cfg.connects / 2 : 1;
-
-	return s->attempt == 0 || c->doubtful < share;
-}
-
-void session_start_queued(struct control *c)
-{
-	struct session **at = &c->queue;
-
-	while (*at && c->connecting < c->cfg.connects && !c->stopping) {
-		struct session *s = *at;
-
-		if (s->conn || !c->rails[s->wish.rail].fact.up || !endpoint_verbs(c->endpoint) ||
-		    !has_turn(c, s)) {
-			at = &s->queue_next;
-			continue;
-		}
-		*at = s->queue_next;
-		if (!*at)
-			c->queue_tail = at;
-		s->queued = false;
-		start(c, s);
-	}
 }
 
 void session_timer(struct control *c, struct session *s)
@@ -316,6 +250,9 @@ void session_connect_failed(struct control *c, struct session *s, enum connect_f
 void session_broken(struct control *c, struct session *s, int wc_status, uint32_t vendor_err,
 		    uint32_t op, const char *text, uint32_t value)
 {
+	/* A peer that accepts and closes at once would otherwise be tried without a pause. */
+	if (c->p.now_ns() >= s->up_ns + SETTLED_NS)
+		s->attempt = 0;
 	note_error(c, s, -1, wc_status, vendor_err, op, text);
 	session_enter_state(c, s, SEV_BROKEN, text);
 	conn_drain(c, s->conn, value, false);
@@ -328,12 +265,20 @@ void session_conn_gone(struct control *c, struct session *s)
 	session_maybe_free(c, s);
 }
 
+/* Whoever comes and goes all the time does not end our back-off each time. */
 static void wake(struct control *c, struct session *s)
 {
-	if (s->pub.state != SESSION_BACKOFF || s->removing)
+	uint64_t now = c->p.now_ns();
+
+	if (s->removing || (s->woken_ns && now < s->woken_ns + WAKE_NS))
 		return;
+	if (s->pub.state != SESSION_BACKOFF && s->turn != TURN_WAITS)
+		return;
+	s->woken_ns = now;
 	s->attempt = 0;
-	arm(c, s, c->p.now_ns());
+	turn_refresh(c, s);
+	if (s->pub.state == SESSION_BACKOFF)
+		arm(c, s, now);
 }
 
 static bool at_address(const struct session *s, const struct in6_addr *peer)

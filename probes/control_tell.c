@@ -122,6 +122,14 @@ void tell_duplicate(struct control *c, const struct conn *older, const char *tex
 	tell(c, &f);
 }
 
+void tell_stalled(struct control *c, bool stalled)
+{
+	if (c->stalled == stalled)
+		return;
+	c->stalled = stalled;
+	tell(c, &(struct fact){.type = FACT_STALLED, .number = stalled});
+}
+
 void command(struct control *c, const struct rail_cmd *cmd)
 {
 	while (!spsc_push(c->p.commands, cmd))

@@ -188,6 +188,10 @@ struct session_books {
 	uint64_t ack_sum_ns, ack_count;
 };
 
+/* Texts of an error below by which the judge knows more than connect_failure tells. */
+#define SAID_STALLED "rdma_cm of this host does not answer"
+#define SAID_CLOSED "accepted, and closed at once"
+
 /* What last went wrong on a session, for the one line that an operator reads. */
 struct session_error {
 	uint64_t wall_ns;	 /* 0: nothing yet */

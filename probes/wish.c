@@ -127,6 +127,8 @@ static bool fact_number_check(const struct fact *f)
 		return f->number < ASYNC_EVENT_COUNT && f->port <= PORT_NUMBER_MAX;
 	case FACT_DRAIN:
 		return f->number < DRAIN_COUNT;
+	case FACT_STALLED:
+		return f->number <= 1;
 	case FACT_READY:
 	case FACT_REMOVED:
 	case FACT_ATTENTION:

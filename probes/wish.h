@@ -100,6 +100,7 @@ enum fact_type {
 	FACT_DRAIN,	/* a drain ended; outcome */
 	FACT_DEVICE,	/* device-level state in words: why it cannot probe; "" when it can */
 	FACT_DUPLICATE, /* two live instances of one host name connect here */
+	FACT_STALLED,	/* rdma_cm does not answer (number 1), or does so again (0) */
 	FACT_BYE,	/* stopping is done */
 };
 
@@ -107,7 +108,8 @@ struct fact {
 	uint32_t type; /* enum fact_type */
 	uint32_t rail;
 	uint32_t row;
-	uint32_t number; /* SESSION: new state; ASYNC: event; DRAIN: outcome; RAIL: n_rails */
+	uint32_t number; /* SESSION: new state; ASYNC: event; DRAIN: outcome; RAIL: n_rails;
+			  * STALLED */
 	uint32_t old;	 /* SESSION: old state */
 	uint32_t port;	 /* ASYNC */
 	uint64_t session_id;

@@ -404,7 +404,8 @@ int rdma_resolve_addr(struct rdma_cm_id *ibid, struct sockaddr *src, struct sock
 	}
 	id->src_port = fabric.next_port++;
 	id->state = ID_ADDR;
-	if (told_answer(id, RDMA_CM_EVENT_ADDR_ERROR, RDMA_CM_EVENT_ADDR_ERROR))
+	if (id->dev->knobs.hangs_resolving ||
+	    told_answer(id, RDMA_CM_EVENT_ADDR_ERROR, RDMA_CM_EVENT_ADDR_ERROR))
 		return 0;
 	to = fake_device_of(&id->dst, &gid);
 	if (!to || fake_dropped(id->dev, to) || fake_dropped(to, id->dev))
@@ -437,7 +438,8 @@ int rdma_resolve_route(struct rdma_cm_id *ibid, int timeout_ms)
 		return -1;
 	id->state = ID_ROUTE;
 	id->dev->tos = id->tos;
-	if (!told_answer(id, RDMA_CM_EVENT_ROUTE_ERROR, RDMA_CM_EVENT_ROUTE_ERROR))
+	if (!id->dev->knobs.hangs_routing &&
+	    !told_answer(id, RDMA_CM_EVENT_ROUTE_ERROR, RDMA_CM_EVENT_ROUTE_ERROR))
 		event_later(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, FABRIC_DELAY_NS);
 	return 0;
 }
@@ -735,6 +737,9 @@ static void take_response(struct fake_id *id, struct fake_event *e)
 	fake_qp_connect((struct fake_qp *)id->id.qp, id, dev ? dev : id->dev, e->peer_qpn);
 	id->state = ID_CONNECTED;
 	e->ev.event = RDMA_CM_EVENT_ESTABLISHED;
+	if (peer && peer->dev->knobs.closes_after_ns)
+		fake_later(&(struct action){.run = dreq_arrives, .dev = peer->dev, .uid = id->uid},
+			   peer->dev->knobs.closes_after_ns);
 	if (peer && !id->dev->knobs.lose_rtu)
 		fake_later(&(struct action){.run = ready_to_use, .uid = peer->uid, .dev = id->dev},
 			   fake_delay(id->dev, peer->dev));

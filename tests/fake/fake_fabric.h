@@ -90,6 +90,10 @@ struct fake_knobs {
 	bool refuse_reads;     /* as if the region were gone */
 	bool double_completions;      /* every send completion comes twice */
 	bool lose_rtu;		      /* its RTUs are lost: the peer's ESTABLISHED waits */
+	uint64_t closes_after_ns;     /* it ends what it accepted after that; 0: it does not */
+	bool garbles_sends;	      /* what it sends arrives as nonsense */
+	bool hangs_resolving;	      /* of its addresses no event tells */
+	bool hangs_routing;	      /* nor of its routes */
 	bool deaf_cm;		      /* requests to it get no answer */
 	bool prefer_v1;		      /* its ids take the RoCE v1 GID of an address that has both */
 	bool no_verbs;		      /* ADDR_RESOLVED without a device (node GUID of zero) */

@@ -298,6 +298,23 @@ static uint32_t leave_out(uint8_t *m, uint32_t len, uint8_t tlv)
 	return len;
 }
 
+static bool deliver(const struct fake_qp *requester, struct fake_qp *responder, const uint8_t *data,
+		    uint32_t len)
+{
+	uint8_t *nonsense;
+	bool taken;
+
+	if (!requester->dev->knobs.garbles_sends)
+		return fake_receive(responder, data, len);
+	nonsense = malloc(len + 1);
+	memcpy(nonsense, data, len);
+	for (uint32_t i = len / 4; i < len; i++)
+		nonsense[i] ^= (uint8_t)(0xa5 + i);
+	taken = fake_receive(responder, nonsense, len);
+	free(nonsense);
+	return taken;
+}
+
 static void send_arrives(struct fake_qp *requester, struct fake_qp *responder, struct fake_wr *wr)
 {
 	uint8_t without = requester->dev->knobs.hello_without;
@@ -308,7 +325,7 @@ static void send_arrives(struct fake_qp *requester, struct fake_qp *responder, s
 	}
 	if (without)
 		wr->sge.length = leave_out(wr->payload, wr->sge.length, without);
-	if (!wr->delivered && !fake_receive(responder, wr->payload, wr->sge.length)) {
+	if (!wr->delivered && !deliver(requester, responder, wr->payload, wr->sge.length)) {
 		fake_later(&(struct action){.run = rnr_passed,
 					    .dev = requester->dev,
 					    .qpn = requester->qp.qp_num,

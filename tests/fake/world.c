@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -71,6 +72,7 @@ struct host *host_new(const char *name, const char *address)
 	assert_true(world.n_hosts <= WORLD_HOSTS);
 	snprintf(device, sizeof(device), "fake%u", world.n_hosts - 1);
 	h->dev = fabric_add_device(device, address);
+	h->n_rows = WORLD_ROWS;
 	h->cfg = (struct worker_config){
 		.instance = 0x1000 + world.n_hosts,
 		.generation = 1,
@@ -94,9 +96,9 @@ struct host *host_new(const char *name, const char *address)
 
 void host_start(struct host *h)
 {
-	struct table_layout layout = {WORLD_ROWS, SAMPLES_MIN};
+	struct table_layout layout = {h->n_rows, SAMPLES_MIN};
 	struct rail_params rp = {.max_conns = h->cfg.qps_per_device + 64,
-				 .max_sessions = WORLD_ROWS,
+				 .max_sessions = h->n_rows,
 				 .now_ns = world_now_ns,
 				 .wall_ns = wall_ns};
 	struct control_params cp = {
@@ -121,7 +123,8 @@ void host_start(struct host *h)
 	h->frozen_rail = h->frozen_control = false;
 	h->rail_wake_ns = h->control_wake_ns = 0;
 	memset(&h->told, 0, sizeof(h->told));
-	memset(h->last, 0, sizeof(h->last));
+	free(h->last);
+	h->last = calloc(h->n_rows, sizeof(*h->last));
 	h->running = true;
 	host_wish(h, &config);
 }
@@ -139,7 +142,8 @@ static void host_free(struct host *h)
 	if (!h->running)
 		return;
 	h->running = false;
-	memset(h->last, 0, sizeof(h->last));
+	free(h->last);
+	h->last = NULL;
 	fabric_use(h->dev);
 	control_free(h->control);
 	rail_free(h->rail);
@@ -262,6 +266,9 @@ static void note_fact(struct told *t, const struct fact *f)
 		name_copy(t->duplicate_host, sizeof(t->duplicate_host), f->host);
 		t->duplicate_hash = f->host_hash;
 		break;
+	case FACT_STALLED:
+		t->stalled = f->number;
+		break;
 	case FACT_READY:
 	case FACT_RAIL:
 	case FACT_REMOVED:
@@ -295,11 +302,14 @@ static void assert_not_back(const struct op_books *before, const struct op_books
 	assert_true(op_books_not_attempted(now) >= op_books_not_attempted(before));
 }
 
+/* All rows of a small host; of a big one some each time. */
 static void check_books(struct host *h)
 {
 	struct session_books b;
 
-	for (uint32_t row = 0; row < WORLD_ROWS; row++) {
+	for (uint32_t i = 0; i < WORLD_ROWS; i++) {
+		uint32_t row = h->next_row++ % h->n_rows;
+
 		assert_true(table_get_books(h->table, row, &b));
 		for (unsigned op = 0; op < OP_COUNT; op++) {
 			const struct op_books *o = &b.op[op];
@@ -628,7 +638,7 @@ void world_dump(const struct host *h)
 			(double)(h->told.change[i].at_ns % 1000000000000) / 1e9,
 			h->told.change[i].row, session_state_name(h->told.change[i].from),
 			session_state_name(h->told.change[i].to), h->told.change[i].why);
-	for (uint32_t row = 0; row < WORLD_ROWS; row++) {
+	for (uint32_t row = 0; row < h->n_rows; row++) {
 		table_get_books(h->table, row, &b);
 		for (unsigned op = 0; b.session_id && op < 2; op++) {
 			const struct op_books *o = &b.op[op];

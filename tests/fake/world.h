@@ -31,6 +31,7 @@ struct told {
 	unsigned async[ASYNC_EVENT_COUNT];
 	char device[FACT_TEXT], duplicate[FACT_TEXT], duplicate_host[FACT_NAME];
 	uint64_t duplicate_hash;
+	bool stalled;
 	struct change change[WORLD_CHANGES];
 	unsigned n_changes;
 };
@@ -47,7 +48,9 @@ struct host {
 	bool running, threads, frozen_rail, frozen_control;
 	uint64_t rail_wake_ns, control_wake_ns;
 	struct told told;
-	struct session_books last[WORLD_ROWS];
+	uint32_t n_rows; /* WORLD_ROWS, until changed before the start */
+	struct session_books *last;
+	uint32_t next_row; /* whose books are looked at next */
 	pthread_t rail_thread, control_thread;
 };
 

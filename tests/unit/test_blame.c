@@ -220,6 +220,33 @@ static void test_goodbye_is_no_silence(void **state)
 	world_free(&w);
 }
 
+static void test_a_peer_that_accepts_and_closes_is_no_silence(void **state)
+{
+	struct world w;
+
+	(void)state;
+	one_rail(&w, 1);
+	fail_connect(&w, 0, CONNECT_OTHER, SAID_CLOSED);
+	look(&w);
+	assert_session(&w, 0, VERDICT_FAILING, CAUSE_REMOTE_HOST, "closes them at once");
+	world_free(&w);
+}
+
+/* All of them, and still no dead rail: nobody was asked. */
+static void test_a_stalled_rdma_cm_is_this_host_and_no_silence(void **state)
+{
+	struct world w;
+
+	(void)state;
+	one_rail(&w, 4);
+	for (size_t i = 0; i < 4; i++)
+		fail_connect(&w, i, CONNECT_RESOLVE, SAID_STALLED);
+	look(&w);
+	for (size_t i = 0; i < 4; i++)
+		assert_session(&w, i, VERDICT_FAILING, CAUSE_LOCAL_HOST, "rdma_cm of this host");
+	world_free(&w);
+}
+
 static void test_peer_without_resources_is_the_remote_host(void **state)
 {
 	struct world w;
@@ -662,6 +689,8 @@ int main(void)
 		cmocka_unit_test(test_unlisted_address_is_configuration),
 		cmocka_unit_test(test_peer_that_stops_on_purpose_is_said_to),
 		cmocka_unit_test(test_goodbye_is_no_silence),
+		cmocka_unit_test(test_a_peer_that_accepts_and_closes_is_no_silence),
+		cmocka_unit_test(test_a_stalled_rdma_cm_is_this_host_and_no_silence),
 		cmocka_unit_test(test_peer_without_resources_is_the_remote_host),
 		cmocka_unit_test(test_old_refusal_is_history),
 		cmocka_unit_test(test_wrong_version_hello_or_route_is_configuration),

@@ -242,6 +242,24 @@ static void test_removed_device_is_the_nic_and_not_the_monitor(void **state)
 	world_free(&w);
 }
 
+static void test_a_stalled_rdma_cm_is_told_while_sessions_go_on(void **state)
+{
+	struct world w;
+
+	(void)state;
+	three_hosts(&w);
+	w.devices[0].cm_stalled_since_wall_ns = T0;
+	for (size_t i = 0; i < w.n_sessions; i++) {
+		answer(&w, i, OP_SEND);
+		answer(&w, i, OP_READ);
+	}
+	look(&w);
+	assert_int_equal(w.s->n_findings, 1);
+	assert_finding(&w, "rdma_cm:rxe0", CAUSE_LOCAL_HOST, false, "rdma_cm stalled");
+	assert_int_equal(w.s->sessions[0].verdict, VERDICT_OK);
+	world_free(&w);
+}
+
 static void test_hanging_counters_are_told_and_blame_no_peer(void **state)
 {
 	struct world w;
@@ -506,6 +524,7 @@ int main(void)
 		cmocka_unit_test(test_starting_worker_is_no_finding),
 		cmocka_unit_test(test_vanished_device_is_a_rail_that_is_gone),
 		cmocka_unit_test(test_removed_device_is_the_nic_and_not_the_monitor),
+		cmocka_unit_test(test_a_stalled_rdma_cm_is_told_while_sessions_go_on),
 		cmocka_unit_test(test_hanging_counters_are_told_and_blame_no_peer),
 		cmocka_unit_test(test_device_that_is_only_counted_is_not_said_to_lack_an_address),
 		cmocka_unit_test(test_device_that_cannot_be_probed_says_why),
