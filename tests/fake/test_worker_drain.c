@@ -364,6 +364,7 @@ static void test_an_answer_after_the_removal_does_not_bring_the_session_back(voi
 static void test_an_answer_after_the_time_out_is_not_counted(void **state)
 {
 	struct host *a = host_up("host1", "10.0.0.1");
+	struct fabric_path slow = {ATTEMPT_NS / 2 + 10 * NSEC_PER_MSEC, false};
 	struct rail_totals t;
 
 	(void)state;
@@ -372,8 +373,8 @@ static void test_an_answer_after_the_time_out_is_not_counted(void **state)
 	knobs(a, (struct fake_knobs){.last_wqe = LAST_WQE_NEVER});
 	host_session(a, 0, "host2", "10.0.0.2");
 	assert_true(world_until_state(a, 0, SESSION_RESOLVING, NSEC_PER_SEC));
-	fabric_set_path(a->dev, world.host[1].dev, &(struct fabric_path){4 * NSEC_PER_SEC, false});
-	fabric_set_path(world.host[1].dev, a->dev, &(struct fabric_path){4 * NSEC_PER_SEC, false});
+	fabric_set_path(a->dev, world.host[1].dev, &slow);
+	fabric_set_path(world.host[1].dev, a->dev, &slow);
 	world_run(8 * NSEC_PER_SEC + 50 * NSEC_PER_MSEC);
 	t = host_totals(a);
 	assert_int_equal(t.failures[CONNECT_TIMEOUT], 1);
