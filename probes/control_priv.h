@@ -213,7 +213,7 @@ void session_enter_state(struct control *c, struct session *s, enum session_even
 /* From the peer's hello: what is not run on the session. no_reads: the peer granted none. */
 void session_learn_lacks(struct control *c, struct session *s, const struct wire_hello *h,
 			 bool no_reads);
-uint32_t session_lacks(const struct session_conn *pub); /* bit per op that is not run */
+uint32_t session_lacks(const struct session_conn *pub);	  /* bit per op that is not run */
 void session_start(struct control *c, struct session *s); /* its turn has come */
 void session_timer(struct control *c, struct session *s);
 /* The attempt failed; code is a CM status or errno. */

@@ -130,29 +130,6 @@ static bool told_answer(struct fake_id *id, enum rdma_cm_event_type lowest,
 	return true;
 }
 
-void fabric_answer(struct fake_device *dev, enum rdma_cm_event_type event, int status,
-		   unsigned times, const void *data, uint8_t len)
-{
-	FAKE_GUARD;
-
-	dev->answer =
-		(struct fake_answer){.times = times, .event = event, .status = status, .len = len};
-	if (len)
-		memcpy(dev->answer.data, data, len);
-}
-
-void fabric_cm_event(struct fake_device *dev, enum rdma_cm_event_type event, int status)
-{
-	FAKE_GUARD;
-
-	for (struct fake_id *id = fabric.ids; id; id = id->next)
-		if (id->dev == dev && id->state == ID_CONNECTED) {
-			if (event == RDMA_CM_EVENT_DISCONNECTED)
-				id->state = ID_CLOSED;
-			fake_cm_event(id, event, status, NULL, 0);
-		}
-}
-
 /* --- ids --- */
 
 static struct fake_id *id_new(struct fake_event_channel *ch, void *context)
@@ -786,20 +763,4 @@ int rdma_ack_cm_event(struct rdma_cm_event *ev)
 	memset(e, 0xee, sizeof(*e)); /* who looks at it now sees nonsense */
 	free(e);
 	return 0;
-}
-
-const char *rdma_event_str(enum rdma_cm_event_type event)
-{
-	(void)event;
-	return "an event";
-}
-
-__be16 rdma_get_src_port(struct rdma_cm_id *ibid)
-{
-	return htons(((struct fake_id *)ibid)->src_port);
-}
-
-__be16 rdma_get_dst_port(struct rdma_cm_id *ibid)
-{
-	return htons(((struct fake_id *)ibid)->dst_port);
 }
