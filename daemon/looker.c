@@ -79,6 +79,8 @@ static void settle(struct looker *l)
 	begin_rails(d);
 	for (size_t i = 0; i < sessions_count(d->sessions); i++)
 		look_at_session(d, sessions_get(d->sessions, i), ctx.now_ns);
+	for (size_t i = 0; i < rails_count(d->rails); i++)
+		rail_books_settle(rails_get(d->rails, i)->books);
 }
 
 /* --- telling --- */

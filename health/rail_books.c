@@ -12,6 +12,7 @@ struct rail_class {
 	struct op_books sum[OP_COUNT];	     /* sessions of this look */
 	struct hist hist_base[STREAM_COUNT]; /* workers that have ended */
 	struct hist hist_live[STREAM_COUNT];
+	struct hist hist_shown[STREAM_COUNT]; /* of the two, as much as the books account for */
 };
 
 struct rail_books {
@@ -125,6 +126,42 @@ void rail_books_fold(struct rail_books *r)
 	}
 }
 
+/* Shows of what came since the last time as many round trips as the books have, and holds the rest
+ * back: they were added after the rows had been read, or by a worker that was killed before it
+ * could show their row, and then they are nobody's. */
+static void hold_back(struct hist *shown, const struct hist *base, const struct hist *live,
+		      const struct op_books *books)
+{
+	uint64_t room = books->rtt_count > shown->count ? books->rtt_count - shown->count : 0;
+
+	for (unsigned i = 0; i < HIST_BUCKETS; i++) {
+		uint64_t n = base->bucket[i] + live->bucket[i] - shown->bucket[i];
+
+		n = n < room ? n : room;
+		room -= n;
+		shown->bucket[i] += n;
+		shown->count += n;
+	}
+	shown->sum_ns = books->rtt_sum_ns;
+}
+
+void rail_books_settle(struct rail_books *r)
+{
+	for (size_t i = 0; i < r->n_classes; i++) {
+		struct rail_class *c = r->classes[i];
+		struct hist *ack = &c->hist_shown[STREAM_ACK];
+
+		for (unsigned op = 0; op < OP_COUNT; op++) {
+			struct op_books all = c->retired[op];
+
+			op_books_add(&all, &c->sum[op]);
+			hold_back(&c->hist_shown[op], &c->hist_base[op], &c->hist_live[op], &all);
+		}
+		*ack = c->hist_base[STREAM_ACK];
+		hist_merge(ack, &c->hist_live[STREAM_ACK]);
+	}
+}
+
 size_t rail_books_classes(const struct rail_books *r)
 {
 	return r->n_classes;
@@ -139,9 +176,6 @@ const char *rail_books_class(const struct rail_books *r, size_t i, struct op_boo
 		ret_op[op] = c->retired[op];
 		op_books_add(&ret_op[op], &c->sum[op]);
 	}
-	for (unsigned stream = 0; stream < STREAM_COUNT; stream++) {
-		ret_hist[stream] = c->hist_base[stream];
-		hist_merge(&ret_hist[stream], &c->hist_live[stream]);
-	}
+	memcpy(ret_hist, c->hist_shown, sizeof(c->hist_shown));
 	return c->name;
 }

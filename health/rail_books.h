@@ -2,8 +2,9 @@
  * those that are gone included, and the round-trip histograms. They never go backwards while main
  * lives.
  *
- * A look: rail_books_begin(), rail_books_add() for each session of the rail, rail_books_hist()
- * with what the worker's table says; then read. When the worker ends: read its table a last time
+ * A look: rail_books_begin(), rail_books_hist() with what the worker's table says (read after the
+ * rows: the worker adds to the table first), rail_books_add() for each session of the rail,
+ * rail_books_settle(); then read. When the worker ends: read its table a last time
  * and rail_books_fold(). When a session goes: rail_books_retire(). */
 #pragma once
 #include "probes/facts.h"
@@ -28,6 +29,9 @@ void rail_books_retire(struct rail_books *r, const char *class_name,
 void rail_books_hist(struct rail_books *r, const char *class_name, unsigned stream,
 		     const struct hist *live);
 void rail_books_fold(struct rail_books *r);
+/* Table and rows are read one after the other while the worker goes on: makes them agree, so that
+ * the count of round trips is what the books say (ok + late - self_delayed). */
+void rail_books_settle(struct rail_books *r);
 
 /* --- reading --- */
 size_t rail_books_classes(const struct rail_books *r);

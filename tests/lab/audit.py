@@ -22,11 +22,13 @@ def check_rails(metrics):
         def total(name):
             return metrics.sum(RAIL + name, **labels)
 
-        assert sample.value == total("sent_total") + total("not_attempted_total"), labels
+        sent, skipped = total("sent_total"), total("not_attempted_total")
+        assert sample.value == sent + skipped, (labels, sample.value, sent, skipped)
         settled = total("ok_total") + total("failed_total") + total("aborted_total")
-        assert total("sent_total") == settled + total("in_flight"), labels
+        assert sent == settled + total("in_flight"), (labels, sent, settled, total("in_flight"))
         measured = total("ok_total") + total("late_total") - total("self_delayed_total")
-        assert metrics.value("rdma_rail_rtt_seconds_count", **labels) == measured, labels
+        count = metrics.value("rdma_rail_rtt_seconds_count", **labels)
+        assert count == measured, (labels, count, measured)
 
 
 def counters_of(metrics):

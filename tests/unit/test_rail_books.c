@@ -81,10 +81,23 @@ static void test_totals_survive_their_sessions(void **state)
 	rail_books_free(r);
 }
 
+/* A look in which the rows of all sessions say so many round trips. */
+static void look(struct rail_books *r, enum op which, uint64_t count, uint64_t sum_ns,
+		 struct hist ret[STREAM_COUNT])
+{
+	struct op_books op[OP_COUNT] = {0};
+
+	op[which].rtt_count = count;
+	op[which].rtt_sum_ns = sum_ns;
+	rail_books_begin(r);
+	rail_books_add(r, "default", op);
+	rail_books_settle(r);
+	rail_books_class(r, 0, op, ret);
+}
+
 static void test_histograms_survive_their_workers(void **state)
 {
 	struct rail_books *r = rail_books_new();
-	struct op_books op[OP_COUNT];
 	struct hist live = {0}, got[STREAM_COUNT];
 
 	(void)state;
@@ -95,7 +108,7 @@ static void test_histograms_survive_their_workers(void **state)
 	memset(&live, 0, sizeof(live));
 	hist_add(&live, 100000);
 	rail_books_hist(r, "default", OP_READ, &live);
-	rail_books_class(r, 0, op, got);
+	look(r, OP_READ, 3, 105000, got);
 	assert_int_equal(got[OP_READ].count, 3);
 	assert_int_equal(got[OP_READ].sum_ns, 105000);
 	assert_int_equal(got[OP_READ].bucket[hist_bucket_of(2500)], 2);
@@ -106,19 +119,61 @@ static void test_histograms_survive_their_workers(void **state)
 static void test_count_is_the_sum_of_buckets_and_never_falls(void **state)
 {
 	struct rail_books *r = rail_books_new();
-	struct op_books op[OP_COUNT];
 	struct hist live = {.count = 99}, got[STREAM_COUNT];
 
 	(void)state;
 	live.bucket[3] = 4;
 	live.bucket[5] = 2;
 	rail_books_hist(r, "default", OP_SEND, &live);
+	look(r, OP_SEND, 6, 1, got);
 	live.bucket[3] = 1; /* a lying table */
 	live.bucket[5] = 3;
 	rail_books_hist(r, "default", OP_SEND, &live);
-	rail_books_class(r, 0, op, got);
+	look(r, OP_SEND, 7, 1, got);
 	assert_int_equal(got[OP_SEND].count, 7);
 	assert_int_equal(got[OP_SEND].bucket[3], 4);
+	rail_books_free(r);
+}
+
+/* The worker adds a round trip to the table before it shows the row, and goes on between the
+ * reading of the two. */
+static void test_histogram_has_no_round_trip_that_the_books_do_not_have(void **state)
+{
+	struct rail_books *r = rail_books_new();
+	struct hist live = {0}, got[STREAM_COUNT];
+
+	(void)state;
+	hist_add(&live, 2500);
+	hist_add(&live, 100000);
+	rail_books_hist(r, "default", OP_READ, &live);
+	look(r, OP_READ, 1, 2500, got);
+	assert_int_equal(got[OP_READ].count, 1);
+	assert_int_equal(got[OP_READ].sum_ns, 2500);
+	look(r, OP_READ, 2, 102500, got);
+	assert_int_equal(got[OP_READ].count, 2);
+	assert_int_equal(got[OP_READ].bucket[hist_bucket_of(100000)], 1);
+	rail_books_free(r);
+}
+
+/* Its probe is booked as aborted: it has no round trip. */
+static void test_what_a_killed_worker_did_not_show_stays_held_back(void **state)
+{
+	struct rail_books *r = rail_books_new();
+	struct hist live = {0}, got[STREAM_COUNT];
+
+	(void)state;
+	for (unsigned i = 0; i < 5; i++)
+		hist_add(&live, 2500);
+	rail_books_hist(r, "default", OP_SEND, &live);
+	look(r, OP_SEND, 4, 10000, got);
+	rail_books_fold(r);
+	memset(&live, 0, sizeof(live));
+	look(r, OP_SEND, 4, 10000, got);
+	assert_int_equal(got[OP_SEND].count, 4);
+	hist_add(&live, 2500);
+	rail_books_hist(r, "default", OP_SEND, &live);
+	look(r, OP_SEND, 5, 12500, got);
+	assert_int_equal(got[OP_SEND].count, 5);
 	rail_books_free(r);
 }
 
@@ -149,6 +204,8 @@ int main(void)
 		cmocka_unit_test(test_totals_survive_their_sessions),
 		cmocka_unit_test(test_histograms_survive_their_workers),
 		cmocka_unit_test(test_count_is_the_sum_of_buckets_and_never_falls),
+		cmocka_unit_test(test_histogram_has_no_round_trip_that_the_books_do_not_have),
+		cmocka_unit_test(test_what_a_killed_worker_did_not_show_stays_held_back),
 		cmocka_unit_test(test_too_many_classes_are_refused),
 	};
 
