@@ -19,13 +19,6 @@ static struct fake_id *find_id(uint64_t uid)
 	return NULL;
 }
 
-static struct ibv_context *cm_context(struct fake_device *dev)
-{
-	if (!dev->cm)
-		dev->cm = fake_context_new(dev);
-	return &dev->cm->ctx;
-}
-
 static int failed(int err)
 {
 	errno = err;
@@ -343,7 +336,7 @@ int rdma_bind_addr(struct rdma_cm_id *ibid, struct sockaddr *addr)
 		return failed(EADDRNOTAVAIL);
 	}
 	id->state = ID_BOUND;
-	ibid->verbs = cm_context(id->dev);
+	ibid->verbs = &fake_cm_context(id->dev)->ctx;
 	ibid->port_num = 1;
 	put_route(id);
 	return 0;
@@ -401,7 +394,7 @@ static void bind_to_device(struct fake_id *id)
 
 	put_route(id);
 	id->id.port_num = 1;
-	id->id.verbs = k->no_verbs ? NULL : cm_context(dev);
+	id->id.verbs = k->no_verbs ? NULL : &fake_cm_context(dev)->ctx;
 }
 
 int rdma_resolve_route(struct rdma_cm_id *ibid, int timeout_ms)
@@ -471,7 +464,7 @@ static void deliver_request(struct fake_id *listener, struct fake_device *dev,
 	id->peer = from->uid;
 	id->retry_count = from->retry_count;
 	id->rnr_retry = from->rnr_retry;
-	id->id.verbs = cm_context(dev);
+	id->id.verbs = listener->id.verbs;
 	id->id.port_num = 1;
 	put_route(id);
 	e = queue_event(id, RDMA_CM_EVENT_CONNECT_REQUEST, 0);

@@ -9,6 +9,7 @@
 
 struct fabric fabric = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static _Thread_local struct fake_device *used;
+static _Thread_local uint64_t used_process;
 
 void fake_lock(void)
 {
@@ -38,7 +39,49 @@ void fake_check(bool ok, const char *sentence)
 
 void fabric_use(struct fake_device *dev)
 {
+	fabric_use_process(dev, 0);
+}
+
+void fabric_use_process(struct fake_device *dev, uint64_t process)
+{
 	used = dev;
+	used_process = process;
+}
+
+uint64_t fake_process(void)
+{
+	return used_process;
+}
+
+void fabric_process_ends(struct fake_device *dev, uint64_t process)
+{
+	struct fake_context *next;
+
+	fake_lock();
+	for (struct fake_context *c = dev->contexts; c; c = next) {
+		next = c->next;
+		if (c->cm && c->process == process)
+			fake_context_free(c);
+	}
+	fake_unlock();
+}
+
+static uint64_t draw(void)
+{
+	fabric.random ^= fabric.random << 13;
+	fabric.random ^= fabric.random >> 7;
+	fabric.random ^= fabric.random << 17;
+	return fabric.random * 0x2545f4914f6cdd1dULL >> 16;
+}
+
+bool fake_chance(uint32_t permille)
+{
+	return permille && draw() % 1000 < permille;
+}
+
+void fabric_seed(uint64_t seed)
+{
+	fabric.random = seed | 1;
 }
 
 static unsigned slot_of(const struct fake_device *dev)
@@ -132,16 +175,60 @@ void signal_must_not_block(const struct signal *s)
 
 /* --- what is to happen --- */
 
+static bool before(const struct action *a, const struct action *b)
+{
+	return a->at_ns < b->at_ns || (a->at_ns == b->at_ns && a->seq < b->seq);
+}
+
+static struct action *action_new(void)
+{
+	struct action *a = fabric.spare;
+
+	if (!a)
+		return malloc(sizeof(*a));
+	fabric.spare = a->next;
+	return a;
+}
+
+static void action_free(struct action *a)
+{
+	a->next = fabric.spare;
+	fabric.spare = a;
+}
+
 void fake_later(const struct action *a, uint64_t delay_ns)
 {
-	struct action **at = &fabric.actions, *copy = malloc(sizeof(*copy));
+	struct action *copy = action_new();
+	size_t i = fabric.n_queue++;
 
 	*copy = *a;
 	copy->at_ns = fabric.now_ns() + delay_ns;
-	while (*at && (*at)->at_ns <= copy->at_ns)
-		at = &(*at)->next;
-	copy->next = *at;
-	*at = copy;
+	copy->seq = fabric.next_action++;
+	if (fabric.n_queue > fabric.queue_cap) {
+		fabric.queue_cap = 2 * fabric.queue_cap + 64;
+		fabric.queue =
+			reallocarray(fabric.queue, fabric.queue_cap, sizeof(struct action *));
+	}
+	for (; i > 0 && before(copy, fabric.queue[(i - 1) / 2]); i = (i - 1) / 2)
+		fabric.queue[i] = fabric.queue[(i - 1) / 2];
+	fabric.queue[i] = copy;
+}
+
+static struct action *take_first(void)
+{
+	struct action *first = fabric.queue[0], *last = fabric.queue[--fabric.n_queue];
+	size_t i = 0, child;
+
+	for (; (child = 2 * i + 1) < fabric.n_queue; i = child) {
+		if (child + 1 < fabric.n_queue &&
+		    before(fabric.queue[child + 1], fabric.queue[child]))
+			child++;
+		if (!before(fabric.queue[child], last))
+			break;
+		fabric.queue[i] = fabric.queue[child];
+	}
+	fabric.queue[i] = last;
+	return first;
 }
 
 uint64_t fabric_step(void)
@@ -149,27 +236,44 @@ uint64_t fabric_step(void)
 	uint64_t next;
 
 	fake_lock();
-	while (fabric.actions && fabric.actions->at_ns <= fabric.now_ns()) {
-		struct action *a = fabric.actions;
+	while (fabric.n_queue && fabric.queue[0]->at_ns <= fabric.now_ns()) {
+		struct action *a = take_first();
 
-		fabric.actions = a->next;
 		a->run(a);
-		free(a);
+		action_free(a);
 	}
-	next = fabric.actions ? fabric.actions->at_ns : UINT64_MAX;
+	next = fabric.n_queue ? fabric.queue[0]->at_ns : UINT64_MAX;
 	fake_unlock();
 	return next;
 }
 
+static void forget_actions(void)
+{
+	while (fabric.n_queue)
+		action_free(fabric.queue[--fabric.n_queue]);
+	for (struct action *a = fabric.spare, *next; a; a = next) {
+		next = a->next;
+		free(a);
+	}
+	free(fabric.queue);
+	fabric.queue = NULL;
+	fabric.spare = NULL;
+	fabric.queue_cap = 0;
+}
+
 uint64_t fake_delay(const struct fake_device *from, const struct fake_device *to)
 {
-	return fabric.path[from->index][to->index].delay_ns;
+	const struct fabric_path *p = &fabric.path[from->index][to->index];
+
+	return p->delay_ns + (p->jitter_ns ? draw() % p->jitter_ns : 0);
 }
 
 bool fake_dropped(const struct fake_device *from, const struct fake_device *to)
 {
-	return fabric.path[from->index][to->index].drop || from->dark || to->dark ||
-	       !from->port_active || !to->port_active || from->removed || to->removed;
+	const struct fabric_path *p = &fabric.path[from->index][to->index];
+
+	return p->drop || from->dark || to->dark || !from->port_active || !to->port_active ||
+	       from->removed || to->removed || fake_chance(p->loss_permille);
 }
 
 /* --- devices and addresses --- */
@@ -302,6 +406,19 @@ void fabric_remove_device(struct fake_device *dev, bool events)
 	fake_unlock();
 }
 
+void fabric_return_device(struct fake_device *dev)
+{
+	fake_lock();
+	dev->removed = false;
+	dev->life++;
+	for (struct fake_qp *qp = dev->qps; qp; qp = qp->next)
+		fake_qp_gone(qp);
+	for (struct fake_id *id = fabric.ids; id; id = id->next)
+		if (id->dev == dev)
+			id->state = ID_CLOSED;
+	fake_unlock();
+}
+
 void fabric_async_event(struct fake_device *dev, enum ibv_event_type event, uint32_t qpn)
 {
 	struct ibv_async_event ev = {.event_type = event};
@@ -311,14 +428,14 @@ void fabric_async_event(struct fake_device *dev, enum ibv_event_type event, uint
 	qp = fake_qp_find(dev, qpn);
 	if (event == IBV_EVENT_CQ_ERR) {
 		ev.element.cq = &dev->cq->cq;
-		fake_raise(dev->cm, &ev);
+		fake_raise((struct fake_context *)dev->cq->cq.context, &ev);
 	} else if (event == IBV_EVENT_SRQ_ERR) {
 		ev.element.srq = &dev->srq->srq;
-		fake_raise(dev->cm, &ev);
+		fake_raise((struct fake_context *)dev->srq->srq.context, &ev);
 	} else if (qpn) {
 		fake_check(qp, "an event of a QP that is not there");
 		ev.element.qp = &qp->qp;
-		fake_raise(dev->cm, &ev);
+		fake_raise((struct fake_context *)qp->qp.context, &ev);
 	} else {
 		raise_everywhere(dev, event);
 	}
@@ -451,6 +568,7 @@ void fabric_begin(uint64_t (*now_ns)(void))
 	fabric = (struct fabric){.lock = PTHREAD_MUTEX_INITIALIZER,
 				 .now_ns = now_ns,
 				 .next_uid = 1,
+				 .random = 1,
 				 .next_key = 0x100,
 				 .next_port = 32768};
 	for (unsigned i = 0; i < FABRIC_DEVICES; i++)
@@ -480,13 +598,9 @@ void fabric_end(void)
 		fake_check(!fabric.objects[i], "not everything that was made is gone");
 	}
 	fake_check(!fabric.async_unacked, "an asynchronous event was not acknowledged");
-	for (struct action *a = fabric.actions, *next; a; a = next) {
-		next = a->next;
-		free(a);
-	}
+	forget_actions();
 	for (unsigned i = 0; i < fabric.n_devices; i++)
-		if (fabric.device[i].cm)
-			fake_context_free(fabric.device[i].cm);
-	fabric.actions = NULL;
+		while (fabric.device[i].contexts) /* librdmacm's, which it never closes */
+			fake_context_free(fabric.device[i].contexts);
 	fabric.n_devices = 0;
 }

@@ -85,6 +85,7 @@ struct fake_knobs {
 	bool no_link_layer;    /* EFA */
 	bool hardware;	       /* a port that is down retries, instead of failing at once as rxe */
 	bool lose_marker;      /* a work request posted on a QP in error never comes back */
+	bool no_receives;      /* its SRQ looks empty to peers */
 	bool corrupt_reads;    /* READs from this device arrive with one bit flipped */
 	bool shift_reads;      /* ... one byte off */
 	bool refuse_reads;     /* as if the region were gone */
@@ -104,9 +105,13 @@ struct fake_knobs {
 struct fabric_path {
 	uint64_t delay_ns;
 	bool drop;
+	uint32_t loss_permille;
+	uint64_t jitter_ns; /* up to so much more */
 };
 
 void fabric_begin(uint64_t (*now_ns)(void));
+/* Loss and jitter are drawn from this number. */
+void fabric_seed(uint64_t seed);
 /* Every object that was made is gone, or the test ends here. */
 void fabric_end(void);
 /* Run what is due; when the next is, UINT64_MAX: nothing. */
@@ -116,6 +121,11 @@ uint64_t fabric_step(void);
 struct fake_device *fabric_add_device(const char *name, const char *address);
 /* The calling thread works for dev: failures told for dev concern its calls. */
 void fabric_use(struct fake_device *dev);
+/* The same, for one of several processes that have the device open: each has a context of
+ * librdmacm's own. Without it all are one process. */
+void fabric_use_process(struct fake_device *dev, uint64_t process);
+/* A process has ended, and everything that it had made is destroyed. */
+void fabric_process_ends(struct fake_device *dev, uint64_t process);
 /* IPv4 or IPv6; the GID's index. GID_CHANGE is raised. */
 unsigned fabric_add_address(struct fake_device *dev, const char *address, enum ibv_gid_type type);
 void fabric_remove_address(struct fake_device *dev, const char *address);
@@ -127,6 +137,8 @@ void fabric_set_path(struct fake_device *from, struct fake_device *to,
 void fabric_set_dark(struct fake_device *dev, bool dark);
 /* Verbs answer EIO; with events: DEVICE_FATAL, and DEVICE_REMOVAL to every bound id. */
 void fabric_remove_device(struct fake_device *dev, bool events);
+/* A device of that name is there again; what was open stays dead. */
+void fabric_return_device(struct fake_device *dev);
 
 /* The nth of these calls from now on (1: the next) fails with err, and times - 1 after it. */
 void fabric_fail(struct fake_device *dev, enum fabric_call call, unsigned nth, unsigned times,

@@ -103,6 +103,9 @@ struct fake_context {
 	struct signal signal;
 	struct fake_async *head, **tail;
 	unsigned objects;
+	bool cm; /* librdmacm's own of that process */
+	uint64_t process;
+	uint32_t life; /* of the device, when it was opened */
 };
 
 struct fake_gid {
@@ -130,7 +133,8 @@ struct fake_device {
 	bool port_active, dark, removed;
 	struct fake_gid gid[FABRIC_GIDS];
 	unsigned n_gids;
-	struct fake_context *contexts, *cm; /* cm is in contexts too */
+	uint32_t life; /* how often it was removed */
+	struct fake_context *contexts;
 	struct fake_cq *cq;
 	struct fake_srq *srq;
 	struct fake_mr *mrs;
@@ -189,7 +193,7 @@ struct fake_id {
 };
 
 struct action {
-	struct action *next;
+	struct action *next; /* while it is not in use */
 	uint64_t at_ns, seq;
 	void (*run)(const struct action *a);
 	struct fake_device *dev;
@@ -209,7 +213,11 @@ struct fabric {
 	struct fake_failure failure[FABRIC_DEVICES + 1][CALL_COUNT]; /* last: nobody's thread */
 	unsigned objects[OBJECT_COUNT];
 	unsigned async_unacked; /* but those of QPs, which count their own */
-	struct action *actions;
+	struct action **queue;	/* a heap by instant, then in order */
+	size_t n_queue, queue_cap;
+	struct action *spare;
+	uint64_t next_action;
+	uint64_t random;
 	struct fake_id *ids;
 	uint64_t next_uid;
 	uint32_t next_key;
@@ -221,6 +229,10 @@ extern struct fabric fabric;
 void fake_lock(void);
 void fake_unlock(void);
 void fake_leave(const int *unused);
+/* Whose calls these are: see fabric_use_process(). */
+uint64_t fake_process(void);
+/* true so many times in a thousand. */
+bool fake_chance(uint32_t permille);
 /* Holds the lock until the end of the block. */
 #define FAKE_GUARD const int guard __attribute__((cleanup(fake_leave), unused)) = (fake_lock(), 0)
 /* Abort with a sentence unless ok. */
@@ -246,6 +258,10 @@ struct in6_addr fake_parse(const char *address);
 /* fake_verbs.c */
 struct fake_context *fake_context_new(struct fake_device *dev);
 void fake_context_free(struct fake_context *c);
+/* librdmacm's context of the process that calls; made when it is not there yet. */
+struct fake_context *fake_cm_context(struct fake_device *dev);
+/* Its device was removed, and perhaps another came in its place. */
+bool fake_context_dead(const struct ibv_context *ctx);
 struct fake_mr *fake_mr_find(const struct fake_device *dev, uint32_t key, uint64_t addr,
 			     size_t len);
 void fake_raise(struct fake_context *c, const struct ibv_async_event *ev);
@@ -265,6 +281,7 @@ void fake_qp_connect(struct fake_qp *qp, const struct fake_id *id, struct fake_d
 		     uint32_t peer_qpn);
 void fake_qp_error(struct fake_qp *qp);
 void fake_check_depths(const struct fake_device *dev, const struct rdma_conn_param *param);
+void fake_qp_gone(struct fake_qp *qp); /* its device is: nothing comes back from it */
 
 /* fake_cm.c */
 void fake_cm_event(struct fake_id *id, enum rdma_cm_event_type event, int status,

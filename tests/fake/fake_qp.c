@@ -113,7 +113,7 @@ static void raise_last_wqe(struct fake_qp *qp)
 	struct ibv_async_event ev = {.event_type = IBV_EVENT_QP_LAST_WQE_REACHED,
 				     .element.qp = &qp->qp};
 
-	fake_raise(qp->dev->cm, &ev);
+	fake_raise((struct fake_context *)qp->qp.context, &ev);
 }
 
 static void late_last_wqe(const struct action *a)
@@ -152,6 +152,17 @@ void fake_qp_error(struct fake_qp *qp)
 	while (qp->head)
 		complete(qp, take_head(qp), IBV_WC_WR_FLUSH_ERR);
 	last_wqe(qp);
+}
+
+void fake_qp_gone(struct fake_qp *qp)
+{
+	while (qp->head) {
+		struct fake_wr *wr = take_head(qp);
+
+		free(wr->payload);
+		free(wr);
+	}
+	qp->state = IBV_QPS_RESET;
 }
 
 static void break_with(struct fake_qp *qp, enum ibv_wc_status status)
@@ -325,7 +336,8 @@ static void send_arrives(struct fake_qp *requester, struct fake_qp *responder, s
 	}
 	if (without)
 		wr->sge.length = leave_out(wr->payload, wr->sge.length, without);
-	if (!wr->delivered && !deliver(requester, responder, wr->payload, wr->sge.length)) {
+	if (!wr->delivered && (responder->dev->knobs.no_receives ||
+			       !deliver(requester, responder, wr->payload, wr->sge.length))) {
 		fake_later(&(struct action){.run = rnr_passed,
 					    .dev = requester->dev,
 					    .qpn = requester->qp.qp_num,
@@ -498,7 +510,7 @@ int fake_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_
 	int err = fake_call(CALL_POST_SEND);
 
 	*bad = wr;
-	if (!err && qp->dev->removed)
+	if (!err && fake_context_dead(ibqp->context))
 		err = EIO;
 	if (err)
 		return err;
@@ -563,17 +575,12 @@ void fake_qp_free(struct fake_qp *qp)
 	struct fake_qp **at = &qp->dev->qps;
 
 	fake_check(qp->got == qp->acked, "destroying the QP waits for ever for an event's ack");
-	fake_forget_qp_events(qp->dev->cm, qp);
+	fake_forget_qp_events((struct fake_context *)qp->qp.context, qp);
 	while (*at != qp)
 		at = &(*at)->next;
 	*at = qp->next;
 	qp->dev->n_qps--;
-	while (qp->head) {
-		struct fake_wr *wr = take_head(qp);
-
-		free(wr->payload);
-		free(wr);
-	}
+	fake_qp_gone(qp);
 	((struct fake_pd *)qp->qp.pd)->users--;
 	((struct fake_cq *)qp->qp.send_cq)->qps--;
 	((struct fake_srq *)qp->qp.srq)->qps--;

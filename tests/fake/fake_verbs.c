@@ -15,11 +15,11 @@ static struct fake_device *device_of(const struct ibv_context *ctx)
 	return ((const struct fake_context *)ctx)->dev;
 }
 
-static int call_on(const struct fake_device *dev, enum fabric_call call)
+static int call_on(const struct ibv_context *ctx, enum fabric_call call)
 {
 	int err = fake_call(call);
 
-	return err ? err : dev->removed ? EIO : 0;
+	return err ? err : fake_context_dead(ctx) ? EIO : 0;
 }
 
 /* --- devices and contexts --- */
@@ -66,6 +66,8 @@ struct fake_context *fake_context_new(struct fake_device *dev)
 			.post_srq_recv = fake_post_srq_recv},
 	};
 	c->dev = dev;
+	c->process = fake_process();
+	c->life = dev->life;
 	c->tail = &c->head;
 	c->next = dev->contexts;
 	dev->contexts = c;
@@ -90,12 +92,33 @@ void fake_context_free(struct fake_context *c)
 	free(c);
 }
 
+struct fake_context *fake_cm_context(struct fake_device *dev)
+{
+	struct fake_context *c = dev->contexts;
+
+	while (c && !(c->cm && c->process == fake_process() && c->life == dev->life))
+		c = c->next;
+	if (!c)
+		c = fake_context_new(dev);
+	c->cm = true;
+	return c;
+}
+
+bool fake_context_dead(const struct ibv_context *ctx)
+{
+	const struct fake_context *c = (const struct fake_context *)ctx;
+
+	return c->dev->removed || c->life != c->dev->life;
+}
+
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
 	FAKE_GUARD;
 	struct fake_device *dev = (struct fake_device *)device;
 
-	errno = call_on(dev, CALL_OPEN_DEVICE);
+	errno = fake_call(CALL_OPEN_DEVICE);
+	if (!errno && dev->removed)
+		errno = EIO;
 	if (errno)
 		return NULL;
 	fake_made(OBJECT_CONTEXT);
@@ -115,7 +138,7 @@ int ibv_query_device(struct ibv_context *ctx, struct ibv_device_attr *attr)
 {
 	FAKE_GUARD;
 	struct fake_device *dev = device_of(ctx);
-	int err = call_on(dev, CALL_QUERY_DEVICE);
+	int err = call_on(ctx, CALL_QUERY_DEVICE);
 
 	if (err)
 		return err;
@@ -137,7 +160,7 @@ int ibv_query_port(struct ibv_context *ctx, uint8_t port, struct _compat_ibv_por
 	FAKE_GUARD;
 	struct ibv_port_attr *attr = (struct ibv_port_attr *)compat;
 	struct fake_device *dev = device_of(ctx);
-	int err = call_on(dev, CALL_QUERY_PORT);
+	int err = call_on(ctx, CALL_QUERY_PORT);
 
 	if (err)
 		return err;
@@ -154,7 +177,7 @@ ssize_t _ibv_query_gid_table(struct ibv_context *ctx, struct ibv_gid_entry *entr
 {
 	FAKE_GUARD;
 	struct fake_device *dev = device_of(ctx);
-	int err = call_on(dev, CALL_QUERY_GID_TABLE);
+	int err = call_on(ctx, CALL_QUERY_GID_TABLE);
 	ssize_t n = 0;
 
 	(void)flags;
@@ -183,7 +206,7 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *ctx)
 	FAKE_GUARD;
 	struct fake_pd *pd;
 
-	errno = call_on(device_of(ctx), CALL_ALLOC_PD);
+	errno = call_on(ctx, CALL_ALLOC_PD);
 	if (errno)
 		return NULL;
 	pd = calloc(1, sizeof(*pd));
@@ -212,7 +235,7 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *ibpd, void *addr, size_t length, int ac
 	struct fake_pd *pd = (struct fake_pd *)ibpd;
 	struct fake_mr *mr;
 
-	errno = call_on(pd->dev, CALL_REG_MR);
+	errno = call_on(ibpd->context, CALL_REG_MR);
 	if (!errno && access & IBV_ACCESS_REMOTE_ATOMIC && pd->dev->knobs.no_atomics)
 		errno = EOPNOTSUPP;
 	if (errno)
@@ -279,7 +302,7 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *ctx)
 	FAKE_GUARD;
 	struct fake_channel *ch;
 
-	errno = call_on(device_of(ctx), CALL_CREATE_COMP_CHANNEL);
+	errno = call_on(ctx, CALL_CREATE_COMP_CHANNEL);
 	if (errno)
 		return NULL;
 	ch = calloc(1, sizeof(*ch));
@@ -310,7 +333,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *ctx, int cqe, void *context,
 	struct fake_cq *cq;
 
 	(void)vector;
-	errno = call_on(device_of(ctx), CALL_CREATE_CQ);
+	errno = call_on(ctx, CALL_CREATE_CQ);
 	if (!errno && (cqe < 1 || cqe > MAX_CQE))
 		errno = EINVAL;
 	if (errno)
@@ -396,7 +419,7 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *ibpd, struct ibv_srq_init_attr *at
 	struct fake_pd *pd = (struct fake_pd *)ibpd;
 	struct fake_srq *srq;
 
-	errno = call_on(pd->dev, CALL_CREATE_SRQ);
+	errno = call_on(ibpd->context, CALL_CREATE_SRQ);
 	if (!errno && (!attr->attr.max_wr || attr->attr.max_wr > MAX_SRQ_WR))
 		errno = EINVAL;
 	if (errno)
@@ -417,7 +440,7 @@ int ibv_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask)
 {
 	FAKE_GUARD;
 	struct fake_srq *srq = (struct fake_srq *)ibsrq;
-	int err = call_on(srq->dev, CALL_MODIFY_SRQ);
+	int err = call_on(ibsrq->context, CALL_MODIFY_SRQ);
 
 	if (err)
 		return err;
@@ -448,7 +471,7 @@ int ibv_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 {
 	FAKE_GUARD;
 	struct fake_qp *qp = (struct fake_qp *)ibqp;
-	int err = call_on(qp->dev, CALL_QUERY_QP);
+	int err = call_on(ibqp->context, CALL_QUERY_QP);
 
 	(void)mask;
 	if (err)
@@ -468,7 +491,7 @@ int ibv_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {
 	FAKE_GUARD;
 	struct fake_qp *qp = (struct fake_qp *)ibqp;
-	int err = call_on(qp->dev, CALL_MODIFY_QP);
+	int err = call_on(ibqp->context, CALL_MODIFY_QP);
 
 	if (err)
 		return err;
@@ -533,7 +556,7 @@ int ibv_get_async_event(struct ibv_context *ctx, struct ibv_async_event *ev)
 	signal_must_not_block(&c->signal);
 	errno = fake_call(CALL_GET_ASYNC_EVENT);
 	if (!errno && !a)
-		errno = c->dev->removed ? EIO : EAGAIN;
+		errno = fake_context_dead(ctx) ? EIO : EAGAIN;
 	if (errno)
 		return -1;
 	*ev = a->ev;
