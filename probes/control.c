@@ -390,10 +390,15 @@ static void wait_until(struct control *c, uint64_t wake)
 		c->device_gone = true;
 }
 
-int control_run(struct control *c)
+void control_begin(struct control *c)
 {
 	send_rail_config(c);
 	tell_simple(c, FACT_READY);
+}
+
+int control_run(struct control *c)
+{
+	control_begin(c);
 	while (c->exit_code < 0)
 		wait_until(c, control_step(c));
 	return c->exit_code;

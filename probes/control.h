@@ -25,6 +25,8 @@ struct control *control_new(const struct control_params *p, const struct worker_
 void control_free(struct control *c);
 /* Receive buffers that the rail must have room for. */
 uint32_t control_max_receives(const struct worker_config *cfg);
+/* Before the first round: the rail gets its settings, main hears that we are ready. */
+void control_begin(struct control *c);
 /* One round over everything that is ready; returns when it wants to run again (now_ns() scale). */
 uint64_t control_step(struct control *c);
 /* Rounds and waits until there is a reason to end the worker; its exit code. */

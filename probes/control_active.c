@@ -143,9 +143,15 @@ static void route_resolved(struct control *c, struct conn *conn)
 		.retry_count = (uint8_t)c->cfg.retry_count,
 		.rnr_retry_count = RNR_RETRY,
 	};
-	int r = conn_make_qp(c, conn);
 	char text[FACT_TEXT];
+	int r;
 
+	/* Passive ones may have come before our sessions did, and drains may hang. */
+	if (c->n_active + c->n_passive >= c->cfg.qps_per_device) {
+		fail(c, conn, CONNECT_NO_RESOURCES, 0, "qps_per_device are all in use");
+		return;
+	}
+	r = conn_make_qp(c, conn);
 	if (r < 0) {
 		endpoint_error_text("no QP", -r, text, sizeof(text));
 		tell_device(c, text);

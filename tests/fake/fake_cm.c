@@ -403,6 +403,8 @@ int rdma_resolve_route(struct rdma_cm_id *ibid, int timeout_ms)
 	struct fake_id *id = (struct fake_id *)ibid;
 
 	(void)timeout_ms;
+	if (id->state == ID_CLOSED)
+		return failed(EINVAL);
 	fake_check(id->has_ack_timeout, "a route is resolved before the ACK timeout is set");
 	if (failed(fake_call(CALL_RESOLVE_ROUTE)))
 		return -1;
@@ -549,6 +551,8 @@ int rdma_connect(struct rdma_cm_id *ibid, struct rdma_conn_param *param)
 	struct fake_device *to;
 	unsigned gid;
 
+	if (id->state == ID_CLOSED)
+		return failed(EINVAL);
 	fake_check(ibid->qp, "connecting without a QP");
 	fake_check(param->retry_count >= 1 && param->retry_count <= 6 &&
 			   param->rnr_retry_count <= 6,
@@ -598,6 +602,8 @@ int rdma_accept(struct rdma_cm_id *ibid, struct rdma_conn_param *param)
 	FAKE_GUARD;
 	struct fake_id *id = (struct fake_id *)ibid, *peer = find_id(id->peer);
 
+	if (id->state == ID_CLOSED) /* by the removal of its device */
+		return failed(EINVAL);
 	fake_check(id->state == ID_REQUESTED && ibid->qp, "accepting in the wrong way");
 	fake_check(id->has_ack_timeout, "the passive side leaves the ACK timeout to chance");
 	fake_check(param->rnr_retry_count <= 6, "a retry count that is for ever");
@@ -628,6 +634,8 @@ int rdma_reject(struct rdma_cm_id *ibid, const void *data, uint8_t len)
 	FAKE_GUARD;
 	struct fake_id *id = (struct fake_id *)ibid;
 
+	if (id->state == ID_CLOSED)
+		return failed(EINVAL);
 	fake_check(id->state == ID_REQUESTED, "rejecting what is no request");
 	if (failed(fake_call(CALL_REJECT)))
 		return -1;

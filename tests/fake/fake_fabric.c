@@ -247,6 +247,16 @@ uint64_t fabric_step(void)
 	return next;
 }
 
+uint64_t fabric_when(void)
+{
+	uint64_t at;
+
+	fake_lock();
+	at = fabric.n_queue ? fabric.queue[0]->at_ns : UINT64_MAX;
+	fake_unlock();
+	return at;
+}
+
 static void forget_actions(void)
 {
 	while (fabric.n_queue)

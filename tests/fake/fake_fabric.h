@@ -116,6 +116,7 @@ void fabric_seed(uint64_t seed);
 void fabric_end(void);
 /* Run what is due; when the next is, UINT64_MAX: nothing. */
 uint64_t fabric_step(void);
+uint64_t fabric_when(void); /* the latter alone */
 
 /* A device with one active port; address may be NULL. */
 struct fake_device *fabric_add_device(const char *name, const char *address);
@@ -139,6 +140,8 @@ void fabric_set_dark(struct fake_device *dev, bool dark);
 void fabric_remove_device(struct fake_device *dev, bool events);
 /* A device of that name is there again; what was open stays dead. */
 void fabric_return_device(struct fake_device *dev);
+/* Polling its descriptor says POLLERR: its device was removed. */
+bool fabric_hangs_up(const struct ibv_context *ctx);
 
 /* The nth of these calls from now on (1: the next) fails with err, and times - 1 after it. */
 void fabric_fail(struct fake_device *dev, enum fabric_call call, unsigned nth, unsigned times,

@@ -111,6 +111,13 @@ bool fake_context_dead(const struct ibv_context *ctx)
 	return c->dev->removed || c->life != c->dev->life;
 }
 
+bool fabric_hangs_up(const struct ibv_context *ctx)
+{
+	FAKE_GUARD;
+
+	return fake_context_dead(ctx);
+}
+
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
 	FAKE_GUARD;
