@@ -407,7 +407,7 @@ static void settings_fault(void)
 						       f->op[op].size ? f->op[op].size : 64, 0};
 		break;
 	case 1:
-		if (op != OP_SEND)
+		if (op > OP_READ)
 			f->op[op].interval_ns = 0;
 		break;
 	case 2:

@@ -175,7 +175,9 @@ static void draw_ops(struct config *f, struct chance *c)
 	static const uint64_t intervals[] = {100, 200, 500, 1000};
 
 	for (unsigned op = 0; op < OP_COUNT; op++) {
-		if (!config_op_built((enum op)op) || (op != OP_SEND && !chance_below(c, 5)))
+		/* READ is always on: with SEND alone nothing notices a peer that froze and then
+		 * died. */
+		if (!config_op_built((enum op)op) || (op > OP_READ && !chance_below(c, 5)))
 			continue;
 		f->op[op] = (struct op_config){
 			.interval_ns = intervals[chance_below(c, 4)] * NSEC_PER_MSEC,
@@ -195,6 +197,7 @@ static void draw_file(struct host *h, struct chance *c)
 		.ack_timeout = 12 + chance_below(c, 6),
 		.retry_count = 2 + chance_below(c, 5),
 		.connects = 1 + chance_below(c, 4),
+		.keepalive_ns = (500 + chance_below(c, 10000)) * NSEC_PER_MSEC,
 		.probes_per_second = chance_below(c, 12) ? 0 : 8 + chance_below(c, 50),
 		.counters_interval_ns = 5 * NSEC_PER_SEC,
 		.n_classes = 1 + !chance_below(c, 5),
@@ -282,7 +285,7 @@ void host_boot(struct host *h)
 	d->instance = simulation_random();
 	d->start_ns = clock_now_ns();
 	d->start_wall_ns = clock_wall_ns();
-	reload_load(d, &d->config, err, sizeof(err));
+	reload_load(d, &d->config, NULL, err, sizeof(err));
 	make_parts(h);
 	rails_configure(d->rails, &d->config, no_device_yet, NULL);
 	supervisor_configure(d->supervisor, &d->config, clock_now_ns());
@@ -351,7 +354,7 @@ void host_reload(struct host *h)
 	char err[1024];
 
 	if (h->up && !h->d.stopper)
-		reload(&h->d, err, sizeof(err));
+		reload(&h->d, NULL, err, sizeof(err));
 }
 
 void host_set_present(struct host *h, bool present, bool told)
@@ -446,6 +449,14 @@ void host_step(struct host *h)
 }
 
 /* --- looking --- */
+
+const struct books *host_books(const struct host *h, uint64_t session_id)
+{
+	for (size_t i = 0; h->up && i < sessions_count(h->d.sessions); i++)
+		if (sessions_get(h->d.sessions, i)->id == session_id)
+			return &sessions_get(h->d.sessions, i)->books;
+	return NULL;
+}
 
 bool host_has_books(const struct host *h, const struct books *b)
 {

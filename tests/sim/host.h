@@ -40,6 +40,8 @@ void host_reload(struct host *h);    /* SIGHUP */
 void host_set_present(struct host *h, bool present, bool told);
 uint64_t host_when(struct host *h);
 void host_step(struct host *h);
+/* Those of the session that has that id now; NULL: none. */
+const struct books *host_books(const struct host *h, uint64_t session_id);
 /* They are of one of its sessions. */
 bool host_has_books(const struct host *h, const struct books *b);
 /* The loop ended. */

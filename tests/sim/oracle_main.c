@@ -14,8 +14,7 @@
 /* The instants of a session that ought to be in main's books, by nothing but its schedule. */
 struct expected {
 	const struct books *books; /* NULL: free */
-	const struct host *host;
-	bool open; /* instants count since from_ns */
+	bool open;		   /* instants count since from_ns */
 	struct {
 		uint64_t interval_ns, phase_ns;
 		uint64_t counted; /* of what is closed */
@@ -40,12 +39,28 @@ static struct expected *find(const struct books *b)
 	return NULL;
 }
 
+/* Those of sessions that are no more. */
+static struct expected *forget_freed(void)
+{
+	for (unsigned i = 0; i < SESSIONS_MAX; i++) {
+		bool lives = false;
+
+		for (unsigned h = 0; h < n_hosts; h++)
+			lives |= host_has_books(&hosts[h], table[i].books);
+		if (!lives)
+			table[i].books = NULL;
+	}
+	return find(NULL);
+}
+
 void __wrap_books_init(struct books *b, uint64_t session_id)
 {
 	struct expected *e = find(b);
 
 	if (!e)
 		e = find(NULL);
+	if (!e)
+		e = forget_freed();
 	simulation_check(e, "too many sessions at once");
 	__real_books_init(b, session_id);
 	*e = (struct expected){.books = b};
@@ -68,23 +83,17 @@ void __wrap_books_rebuild(struct books *b, uint64_t session_id)
 
 void oracle_row_started(const struct host *h, uint64_t session_id, const struct session_books *b)
 {
-	for (unsigned i = 0; i < SESSIONS_MAX; i++) {
-		struct expected *e = &table[i];
+	const struct books *books = host_books(h, session_id);
+	struct expected *e = books ? find(books) : NULL;
 
-		if (!e->books || e->books->session_id != session_id || e->open ||
-		    (e->host && e->host != h))
-			continue;
-		/* Ids are unique on a host only. */
-		if (!e->host && !host_has_books(h, e->books))
-			continue;
-		e->host = h;
-		e->open = true;
-		for (unsigned op = 0; op < OP_COUNT; op++) {
-			e->op[op].interval_ns = b->op[op].interval_ns;
-			e->op[op].phase_ns = b->op[op].phase_ns;
-			e->op[op].from_ns = b->op[op].booked_until_ns;
-		}
+	/* Of a session that main has forgotten, or the successor of a row whose worker died. */
+	if (!e || e->open)
 		return;
+	e->open = true;
+	for (unsigned op = 0; op < OP_COUNT; op++) {
+		e->op[op].interval_ns = b->op[op].interval_ns;
+		e->op[op].phase_ns = b->op[op].phase_ns;
+		e->op[op].from_ns = b->op[op].booked_until_ns;
 	}
 }
 

@@ -240,12 +240,12 @@ static bool run_until(uint64_t end_ns, bool (*done)(void))
 
 /* --- a run --- */
 
+static uint64_t asked_ns;
+
 static bool all_well(void)
 {
-	static uint64_t asked_ns;
-
 	/* Asked often it would cost more than all else. */
-	if (now_ns - asked_ns < 100 * NSEC_PER_MSEC && now_ns > asked_ns)
+	if (now_ns - asked_ns < 100 * NSEC_PER_MSEC)
 		return false;
 	asked_ns = now_ns;
 	for (unsigned i = 0; i < n_hosts; i++)
@@ -309,6 +309,7 @@ unsigned simulation_run(const struct simulation_options *options)
 	now_ns = START_NS;
 	wall_shift = 0;
 	n_notes = 0;
+	asked_ns = 0;
 	chance_u64(&c);
 	luck.state = chance_u64(&c) | 1;
 	kernel_begin(chance_u64(&c));
