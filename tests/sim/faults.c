@@ -401,10 +401,9 @@ static void settings_fault(void)
 
 	switch (below(5)) {
 	case 0:
-		if (config_op_built((enum op)op))
-			f->op[op] = (struct op_config){intervals[below(4)] * NSEC_PER_MSEC,
-						       (10 + below(300)) * NSEC_PER_MSEC,
-						       f->op[op].size ? f->op[op].size : 64, 0};
+		f->op[op] = (struct op_config){intervals[below(4)] * NSEC_PER_MSEC,
+					       (10 + below(300)) * NSEC_PER_MSEC,
+					       op == OP_ATOMIC ? 8 : 64, 0};
 		break;
 	case 1:
 		if (op > OP_READ)

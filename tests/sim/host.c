@@ -9,6 +9,9 @@
 #include "daemon/inbox.h"
 #include "daemon/looker.h"
 #include "daemon/notify.h"
+#include "daemon/namer.h"
+#include "daemon/peer_reload.h"
+#include "daemon/peer_watch.h"
 #include "daemon/planner.h"
 #include "daemon/proc_usage.h"
 #include "daemon/reload.h"
@@ -33,7 +36,7 @@ unsigned n_hosts;
 static struct scan scans[HOSTS_MAX];
 static struct looker lookers[HOSTS_MAX];
 
-/* --- what stands in place of daemon/scan.c, looker.c, notify.c and exporters/http.c --- */
+/* --- what stands in place of daemon/scan.c, looker.c, namer.c and so on --- */
 
 void scan_now(struct scan *s)
 {
@@ -87,6 +90,32 @@ void looker_look(struct looker *l)
 	oracle_after_look(l->host);
 }
 
+/* Nobody here has a host name to be looked up, and the peers stand in the configuration. */
+struct peer_watch *peer_watch_new(struct loop *loop, void (*changed)(void *arg), void *arg)
+{
+	(void)changed;
+	(void)arg;
+	return (struct peer_watch *)loop;
+}
+
+void peer_watch_follow(struct peer_watch *w, const char *path)
+{
+	(void)w;
+	(void)path;
+}
+
+int namer_follow(struct namer *n)
+{
+	(void)n;
+	return 0;
+}
+
+bool namer_place(struct namer *n)
+{
+	(void)n;
+	return false;
+}
+
 void notify_ready(struct notify *n)
 {
 	(void)n;
@@ -134,9 +163,8 @@ int __wrap_config_load(struct config *c, const char *path, const char *const *se
 static void copy_config(struct config *to, const struct config *from)
 {
 	*to = *from;
-	to->peers = calloc(from->n_peers + 1, sizeof(*to->peers));
-	memcpy(to->peers, from->peers, from->n_peers * sizeof(*to->peers));
-	to->peers_cap = from->n_peers + 1;
+	memset(&to->peers, 0, sizeof(to->peers));
+	simulation_check(!peer_list_copy(&to->peers, &from->peers), "no memory for peers");
 }
 
 /* The path is the host's name: there is no file. */
@@ -154,19 +182,17 @@ int __wrap_config_load(struct config *c, const char *path, const char *const *se
 
 void host_list_peers(struct host *h, unsigned mask)
 {
-	struct config *c = &h->file;
+	char err[256];
 
-	c->n_peers = 0;
+	peer_list_free(&h->file.peers);
 	for (unsigned i = 0; i < n_hosts; i++) {
-		struct config_peer *p = &c->peers[c->n_peers];
+		struct peer_entry p = {.address.in.sin_family = AF_INET};
 
 		if (i != h->index && !(mask & 1u << i))
 			continue;
-		memset(p, 0, sizeof(*p));
-		name_copy(p->host, sizeof(p->host), hosts[i].name);
-		p->address.in.sin_family = AF_INET;
-		inet_pton(AF_INET, hosts[i].address, &p->address.in.sin_addr);
-		c->n_peers++;
+		name_copy(p.host, sizeof(p.host), hosts[i].name);
+		inet_pton(AF_INET, hosts[i].address, &p.address.in.sin_addr);
+		simulation_check(!peer_list_add(&h->file.peers, &p, err, sizeof(err)), "%s", err);
 	}
 }
 
@@ -177,12 +203,12 @@ static void draw_ops(struct config *f, struct chance *c)
 	for (unsigned op = 0; op < OP_COUNT; op++) {
 		/* READ is always on: with SEND alone nothing notices a peer that froze and then
 		 * died. */
-		if (!config_op_built((enum op)op) || (op > OP_READ && !chance_below(c, 5)))
+		if (op > OP_READ && chance_below(c, 2))
 			continue;
 		f->op[op] = (struct op_config){
 			.interval_ns = intervals[chance_below(c, 4)] * NSEC_PER_MSEC,
 			.deadline_ns = (20 + chance_below(c, 400)) * NSEC_PER_MSEC,
-			.size = 64,
+			.size = op == OP_ATOMIC ? 8 : 64,
 		};
 	}
 }
@@ -201,7 +227,6 @@ static void draw_file(struct host *h, struct chance *c)
 		.probes_per_second = chance_below(c, 12) ? 0 : 8 + chance_below(c, 50),
 		.counters_interval_ns = 5 * NSEC_PER_SEC,
 		.n_classes = 1 + !chance_below(c, 5),
-		.peers = calloc(HOSTS_MAX, sizeof(struct config_peer)),
 	};
 	for (unsigned i = 0; i < f->n_classes; i++) {
 		snprintf(f->classes[i].name, FACT_NAME, "class%u", i);
@@ -242,7 +267,7 @@ void hosts_make(struct chance *c)
 void hosts_free(void)
 {
 	for (unsigned i = 0; i < n_hosts; i++)
-		free(hosts[i].file.peers);
+		peer_list_free(&hosts[i].file.peers);
 }
 
 /* --- main's life: as daemon/daemon.c --- */
@@ -289,7 +314,7 @@ void host_boot(struct host *h)
 	make_parts(h);
 	rails_configure(d->rails, &d->config, no_device_yet, NULL);
 	supervisor_configure(d->supervisor, &d->config, clock_now_ns());
-	peers_load(d->peers, &d->config);
+	simulation_check(!peer_reload_start(d), "no memory for peers");
 	inbox_name_host(d);
 	d->tick_at_ns = d->start_ns + TICK_NS;
 	h->scan_ns = d->start_ns;
@@ -309,6 +334,7 @@ static void close_all(struct host *h)
 	oracle_forget(h);
 	supervisor_free(d->supervisor);
 	stopper_free(d->stopper);
+	peer_source_free(&d->peer_source);
 	sessions_free(d->sessions);
 	rails_free(d->rails);
 	peers_free(d->peers);
@@ -489,7 +515,7 @@ bool host_well(const struct host *h)
 			return false;
 		n++;
 	}
-	return n == (h->file.n_peers - 1) * h->d.config.n_classes;
+	return n == (h->file.peers.n - 1) * h->d.config.n_classes;
 }
 
 static void dump_reasons(const struct op_books *b)
@@ -537,7 +563,7 @@ void host_dump(const struct host *h)
 	fprintf(stderr, "%s: %s, %zu devices, %zu rails, %zu of %zu sessions\n", h->name,
 		h->up ? "up" : "down", h->up ? supervisor_count(h->d.supervisor) : 0,
 		h->up ? rails_count(h->d.rails) : 0, h->up ? sessions_count(h->d.sessions) : 0,
-		h->file.n_peers - 1);
+		h->file.peers.n - 1);
 	for (size_t i = 0; h->up && i < supervisor_count(h->d.supervisor); i++) {
 		const struct device *dev = supervisor_get(h->d.supervisor, i);
 
