@@ -227,6 +227,22 @@ bool address_usable(const union address *a, char *err, size_t errlen)
 	return !why;
 }
 
+bool address_in_subnet(const union address *a, const struct in6_addr *net, int32_t prefix_len)
+{
+	struct in6_addr full;
+
+	if (a->sa.sa_family == AF_INET)
+		map_v4(&a->in.sin_addr, &full);
+	else if (a->sa.sa_family == AF_INET6)
+		full = a->in6.sin6_addr;
+	else
+		return false;
+	for (int32_t bit = 0; bit < prefix_len; bit++)
+		if ((full.s6_addr[bit / 8] ^ net->s6_addr[bit / 8]) & (0x80 >> bit % 8))
+			return false;
+	return true;
+}
+
 bool address_is_loopback(const union address *a)
 {
 	if (a->sa.sa_family == AF_INET)

@@ -29,6 +29,8 @@ bool address_usable(const union address *a, char *err, size_t errlen);
 
 bool address_is_literal(const char *s); /* looks like an IP address, valid for us or not */
 bool address_equal(const union address *a, const union address *b); /* ports do not matter */
+/* The subnet as address_parse_subnet() gives it; an unknown address is in none. */
+bool address_in_subnet(const union address *a, const struct in6_addr *net, int32_t prefix_len);
 bool address_is_loopback(const union address *a); /* of this host, whatever its name */
 uint64_t address_hash(const union address *a);	  /* as address_equal() */
 

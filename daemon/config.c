@@ -255,6 +255,14 @@ uint64_t config_shortest_interval_ns(const struct config *c)
 	return shortest == UINT64_MAX ? NSEC_PER_SEC : shortest;
 }
 
+const struct rail_spec *config_rail(const struct config *c, const char *name)
+{
+	for (size_t i = 0; i < c->n_rails; i++)
+		if (strcmp(c->rails[i].name, name) == 0)
+			return &c->rails[i];
+	return NULL;
+}
+
 bool config_device_excluded(const struct config *c, const char *device)
 {
 	char words[EXCLUDE_MAX], *save;

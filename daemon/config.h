@@ -77,4 +77,6 @@ unsigned config_changes(const struct config *old, const struct config *new,
 
 /* Shortest interval of the operations that are on; a second when none is. */
 uint64_t config_shortest_interval_ns(const struct config *c);
+/* The [rail NAME] of that name; NULL: none. */
+const struct rail_spec *config_rail(const struct config *c, const char *name);
 bool config_device_excluded(const struct config *c, const char *device);

@@ -92,7 +92,7 @@ static void apply_limit(struct plan *p, const struct plan_input *in)
 	for (size_t r = 0; r < in->n_rails; r++) {
 		const char *device = in->rails[r].device;
 		uint32_t used = 0;
-		bool done = false;
+		bool done = device[0] == '\0'; /* not seen yet, and not named: no telling */
 
 		for (size_t earlier = 0; earlier < r && !done; earlier++)
 			done = strcmp(in->rails[earlier].device, device) == 0;

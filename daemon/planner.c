@@ -37,7 +37,7 @@ static bool route_source(const struct target *t, union address *ret)
 	return ok;
 }
 
-/* Rails that can carry sessions: seen, with an address now or before. */
+/* Rails that can carry sessions: configured, or seen with an address now or before. */
 struct planner {
 	struct daemon *d;
 	struct plan_rail rails[RAILS_MAX];
@@ -75,6 +75,19 @@ static int rail_of_before(const struct planner *p, const struct target *t)
 	return -1;
 }
 
+/* A rail whose device was never seen has no route: its subnet tells who is on it. */
+static int rail_of_subnet(const struct planner *p, const struct target *t)
+{
+	for (size_t i = 0; i < p->n_rails; i++) {
+		const struct rail_spec *spec = config_rail(&p->d->config, p->rails[i].name);
+
+		if (spec && spec->prefix_len >= 0 &&
+		    address_in_subnet(&t->address, &spec->subnet, spec->prefix_len))
+			return (int)i;
+	}
+	return -1;
+}
+
 static int route(void *arg, const struct target *t)
 {
 	const struct planner *p = arg;
@@ -85,8 +98,18 @@ static int route(void *arg, const struct target *t)
 		rail = rail_with_address(p, &source);
 	if (rail < 0)
 		rail = rail_of_before(p, t);
+	if (rail < 0)
+		rail = rail_of_subnet(p, t);
 	/* One whose address cannot be known has its session all the same, to say so. */
 	return rail < 0 && t->address.sa.sa_family == AF_UNSPEC ? 0 : rail;
+}
+
+/* The one that had it last, else the one that it is to have. */
+static const char *device_of(const struct daemon *d, const struct rail *rail)
+{
+	const struct rail_spec *spec = config_rail(&d->config, rail->name);
+
+	return rail->device[0] || !spec ? rail->device : spec->device;
 }
 
 static void gather_rails(struct planner *p)
@@ -94,22 +117,21 @@ static void gather_rails(struct planner *p)
 	for (size_t i = 0; i < rails_count(p->d->rails); i++) {
 		const struct rail *rail = rails_get(p->d->rails, i);
 
-		if (!rail->had_address || config_device_excluded(&p->d->config, rail->device))
+		const char *device = device_of(p->d, rail);
+
+		if ((!rail->configured && !rail->had_address) ||
+		    config_device_excluded(&p->d->config, device))
 			continue;
 		p->of[p->n_rails] = rail;
-		p->rails[p->n_rails++] =
-			(struct plan_rail){.name = rail->name, .device = rail->device};
+		p->rails[p->n_rails++] = (struct plan_rail){.name = rail->name, .device = device};
 	}
 }
 
-/* While the name servers do not answer, a host must not take itself for a peer. */
-static bool is_target(const struct daemon *d, const struct target *t)
+/* By name too: the address of a rail whose device was never seen is not known for ours, nor is one
+ * that the name servers do not tell. */
+bool planner_is_self(const struct daemon *d, const struct target *t)
 {
-	if (t->pending)
-		return false;
-	if (t->address.sa.sa_family == AF_UNSPEC)
-		return strcmp(t->host, d->host) != 0;
-	return !peers_is_us(d->peers, t);
+	return strcmp(t->host, d->host) == 0 || peers_is_us(d->peers, t);
 }
 
 static size_t gather_targets(const struct daemon *d, const struct target **list)
@@ -120,7 +142,7 @@ static size_t gather_targets(const struct daemon *d, const struct target **list)
 	for (size_t i = 0; i < peers_count(peers); i++) {
 		const struct target *t = peers_get(peers, i);
 
-		if (is_target(d, t))
+		if (!t->pending && !planner_is_self(d, t))
 			list[n++] = t;
 	}
 	return n;

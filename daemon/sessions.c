@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/hash.h"
 #include "core/names.h"
+#include "daemon/config.h"
 #include "daemon/rows.h"
 #include "daemon/supervisor.h"
 
@@ -396,6 +398,43 @@ void sessions_read(struct sessions *s, const struct device *d, uint64_t rail_bea
 			books_derive_stuck(&s->list[i]->books, now_ns, rail_beat_ns);
 }
 
+/* The device of its rail was never seen, or let go before it was, or the schedule changed
+ * meanwhile: what is due all the same follows from the configuration. The phase is the session's
+ * own, so that not all are due at once. */
+static void begin_absent(struct session *session, const struct sessions_context *ctx)
+{
+	uint64_t interval_ns[OP_COUNT] = {0};
+	uint64_t phase = hash_str(session->key.peer) * 31 + hash_str(session->key.rail);
+
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		interval_ns[op] = ctx->config->op[op].interval_ns;
+	books_begin(&session->books, interval_ns, phase, ctx->now_ns);
+}
+
+static bool rail_never_seen(const struct session *session, const struct sessions_context *ctx)
+{
+	const struct rail *rail = rails_find(ctx->rails, session->key.rail);
+
+	return rail && rail->device[0] == '\0';
+}
+
+static bool is_absent(const struct session *session, const struct device *d,
+		      const struct sessions_context *ctx)
+{
+	return !d || !d->present || d->released || rail_never_seen(session, ctx);
+}
+
+static void settle_gone(struct session *session, const struct device *d,
+			const struct sessions_context *ctx)
+{
+	bool absent = is_absent(session, d, ctx);
+
+	if (absent && ctx->settled && session->phase == PHASE_UNPLACED)
+		begin_absent(session, ctx);
+	books_derive_gone(&session->books, ctx->now_ns,
+			  absent ? SKIP_DEVICE_ABSENT : SKIP_WORKER_STUCK);
+}
+
 void sessions_settle(struct sessions *s, const struct sessions_context *ctx)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -404,9 +443,7 @@ void sessions_settle(struct sessions *s, const struct sessions_context *ctx)
 
 		session->released = d && d->released;
 		if (session->wanted && !session->disabled)
-			books_derive_gone(&session->books, ctx->now_ns,
-					  d && d->present && !d->released ? SKIP_WORKER_STUCK
-									  : SKIP_DEVICE_ABSENT);
+			settle_gone(session, d, ctx);
 		books_total(&session->books, session->total);
 	}
 }

@@ -64,6 +64,8 @@ struct session *sessions_find(const struct sessions *s, const struct session_key
 struct sessions_context {
 	const struct supervisor *supervisor;
 	const struct rails *rails;
+	const struct config *config;
+	bool settled; /* all devices have told their rails: what is not there now is absent */
 	uint64_t now_ns, wall_ns;
 };
 

@@ -2,6 +2,7 @@
 
 #include "core/clock.h"
 #include "daemon/daemon.h"
+#include "daemon/planner.h"
 #include "daemon/view.h"
 #include "health/quantile.h"
 
@@ -153,7 +154,7 @@ bool view_peers(struct snapshot *s, const struct daemon *d)
 	for (size_t i = 0; i < max; i++) {
 		const struct target *t = peers_get(d->peers, i);
 
-		if (peers_is_us(d->peers, t))
+		if (planner_is_self(d, t))
 			continue;
 		s->peers[s->n_peers++] = (struct snap_peer){
 			.peer = snapshot_str(s, t->host),

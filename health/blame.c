@@ -97,8 +97,15 @@ struct blame blame_rail(const struct evidence *e, size_t rail, struct snapshot *
 
 	if (!r->present) {
 		b.cause = CAUSE_LOCAL_NIC;
-		b.reason = snapshot_printf(s, "rail %s is gone: no RDMA device here carries it now",
-					   r->name);
+		b.reason = snapshot_printf(
+			s,
+			r->fact.device[0] ? "rail %s is gone: no RDMA device here carries it now"
+					  : "rail %s is configured, and no RDMA device here has "
+					    "carried it so "
+					    "far: its NIC or driver is missing, or its [rail] "
+					    "section asks for "
+					    "what does not exist",
+			r->name);
 		return b;
 	}
 	if (trouble) {

@@ -281,6 +281,32 @@ bool books_live(struct books *b, const struct session_books *live)
 	return true;
 }
 
+static bool has_schedule(const struct books *b)
+{
+	for (unsigned i = 0; i < OP_COUNT; i++)
+		if (b->op[i].interval_ns)
+			return !b->paused;
+	return false;
+}
+
+void books_begin(struct books *b, const uint64_t interval_ns[OP_COUNT], uint64_t phase_ns,
+		 uint64_t now_ns)
+{
+	if (b->has_live || has_schedule(b))
+		return;
+	for (unsigned i = 0; i < OP_COUNT; i++) {
+		struct op_account *a = &b->op[i];
+
+		account_skip(&a->base, SKIP_WORKER_STUCK, a->gap_stuck);
+		account_skip(&a->base, SKIP_DEVICE_ABSENT, a->gap_absent);
+		a->gap_stuck = a->gap_absent = 0;
+		a->interval_ns = interval_ns[i];
+		a->phase_ns = interval_ns[i] ? phase_ns % interval_ns[i] : 0;
+		a->base_until_ns = a->derived_until_ns = now_ns;
+	}
+	b->paused = false;
+}
+
 void books_fold(struct books *b)
 {
 	if (!b->has_live)

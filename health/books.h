@@ -43,6 +43,11 @@ void books_init(struct books *b, uint64_t session_id);
  * is no row yet. False, and nothing changes, when the row is another session's, breaks an identity
  * of the books or went backwards (a torn or lying table). */
 bool books_live(struct books *b, const struct session_books *live);
+/* No worker has it, and none may for long: from now on main books by this schedule until a row
+ * does. An interval of 0: the operation is off. No-op while there is a row, or a schedule that is
+ * still valid (it is not after books_rebuild()). */
+void books_begin(struct books *b, const uint64_t interval_ns[OP_COUNT], uint64_t phase_ns,
+		 uint64_t now_ns);
 /* The row has ended with its worker: what was in flight is aborted as worker_lost, and until the
  * successor's row starts main books what falls due. No-op without a row. */
 void books_fold(struct books *b);

@@ -5,7 +5,7 @@ import resource
 import signal
 import time
 
-from harness import Daemon, check_books, wait_for
+from harness import PROBE, Daemon, Ratchet, check_books, wait_for
 
 def state(d, device="rxe0"):
     return d.device(device)["worker"]["state"]
@@ -129,3 +129,72 @@ def test_use_of_workers_is_summed_over_all_of_a_device():
         assert d.metric("rdma_worker_resident_memory_bytes", device="rxe0") is None
         d.wait_up()
         assert d.metric("rdma_worker_cpu_seconds_total", device="rxe0") >= before
+
+
+# --- a configured rail whose device was never seen ---
+
+NAMED_RAILS = "[daemon]\nname = host1\n[rail rxe0]\ndevice = rxe0\n[rail rxe1]\ndevice = rxe1\n"
+RAIL_PEERS = PROBE + """[peers]
+peer = host1/rxe0 10.99.0.1
+peer = host1/rxe1 10.99.1.1
+peer = host2/rxe0 10.99.0.2
+peer = host2/rxe1 10.99.1.2
+"""
+
+
+def row_of(d, rail):
+    found = [r for r in d.peers() if r["rail"] == rail]
+    assert len(found) < 2
+    return found[0] if found else None
+
+
+def test_sessions_of_a_rail_that_was_never_seen_are_booked_as_device_absent():
+    with Daemon(NAMED_RAILS + RAIL_PEERS) as d:
+        d.wait_up(1)
+        row = wait_for(lambda: row_of(d, "rxe1"))
+        assert (row["peer"], row["state"], row["device"]) == ("host2", "idle", "rxe1")
+        wait_for(lambda: row_of(d, "rxe1")["not_attempted"]["device_absent"] >= 10)
+        row = row_of(d, "rxe1")
+        assert {n for n, v in row["not_attempted"].items() if v} == {"device_absent"}
+        assert row["verdict"] == "unknown" and "rail rxe1 is configured" in row["reason"]
+        assert row["loss_ratio"] is None  # nothing that counts was due
+        check_books(row)
+        assert d.metric("rdma_rail_up", rail="rxe1") == 0
+        assert d.metric("rdma_rail_sessions", rail="rxe1", state="idle") == 1
+        assert d.metric("rdma_rail_probe_not_attempted_total", rail="rxe1", op="send",
+                        reason="device_absent") > 0
+        (finding,) = d.json("/api/v1/findings")["findings"]
+        assert finding["subject"] == "rail:rxe1" and "so far" in finding["text"]
+
+
+def test_absent_rail_comes_alive_with_its_device_and_survives_its_going():
+    with Daemon(NAMED_RAILS + RAIL_PEERS) as d:
+        d.wait_up(1)
+        wait_for(lambda: row_of(d, "rxe1")
+                 and row_of(d, "rxe1")["not_attempted"]["device_absent"] >= 5)
+        ratchet = Ratchet()
+        d.script("rxe1", "rail rxe1 10.99.1.1 up")
+        for _ in range(2):
+            d.plug("rxe1")
+            wait_for(lambda: ratchet.look(d) or row_of(d, "rxe1")["verdict"] == "ok")
+            d.unplug("rxe1")
+            wait_for(lambda: d.metric("rdma_rail_up", rail="rxe1") == 0)
+            absent = row_of(d, "rxe1")["not_attempted"]["device_absent"]
+            wait_for(lambda: ratchet.look(d)
+                     or row_of(d, "rxe1")["not_attempted"]["device_absent"] > absent)
+        assert row_of(d, "rxe0")["verdict"] == "ok"
+
+
+def test_schedule_of_an_absent_rail_follows_a_reload():
+    with Daemon(NAMED_RAILS + RAIL_PEERS) as d:
+        d.wait_up(1)
+        wait_for(lambda: row_of(d, "rxe1")
+                 and row_of(d, "rxe1")["not_attempted"]["device_absent"] >= 5)
+        ratchet = Ratchet()
+        ratchet.look(d)
+        d.configure(NAMED_RAILS + RAIL_PEERS.replace("100ms", "50ms").replace("80ms", "40ms"))
+        d.send_signal(signal.SIGHUP)
+        d.wait_log("configuration reloaded")
+        before = row_of(d, "rxe1")["not_attempted"]["device_absent"]
+        wait_for(lambda: ratchet.look(d)
+                 or row_of(d, "rxe1")["not_attempted"]["device_absent"] > before + 40)

@@ -507,6 +507,55 @@ static void test_session_that_never_ran_books_nothing(void **state)
 		assert_int_equal(total[op].scheduled, 0);
 }
 
+static void test_absent_from_the_start_is_booked_by_the_configured_schedule(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_init(&s);
+	memset(&s.rail, 0, sizeof(s.rail));
+	books_begin(&s.books, intervals, 77 * MSEC, s.now);
+	s.now += 12 * SEC;
+	books_derive_gone(&s.books, s.now, SKIP_DEVICE_ABSENT);
+	look(&s);
+	assert_int_equal(s.total[OP_SEND].not_attempted[SKIP_DEVICE_ABSENT], 50);
+	assert_int_equal(s.total[OP_SEND].scheduled, 50);
+	assert_int_equal(s.total[OP_ATOMIC].scheduled, 0);
+	/* a second word about it changes nothing */
+	books_begin(&s.books, intervals, 33 * MSEC, s.now);
+	look(&s);
+	assert_int_equal(s.total[OP_SEND].scheduled, 50);
+	/* then the device comes, with a phase of its own */
+	rail_add(&s.rail, s.now);
+	rail_start(&s.rail, s.now);
+	run_rail(&s, 10 * SEC);
+	look(&s);
+	assert_in_range(s.total[OP_SEND].scheduled, 108, 112);
+	assert_true(op_books_balanced(&s.total[OP_SEND]));
+}
+
+static void test_another_schedule_after_a_rebuild_keeps_what_was_booked(void **state)
+{
+	static const uint64_t slower[OP_COUNT] = {1 * SEC, 0, 0, 0};
+	struct scene s;
+
+	(void)state;
+	scene_init(&s);
+	memset(&s.rail, 0, sizeof(s.rail));
+	books_begin(&s.books, intervals, 0, s.now);
+	s.now += 12 * SEC;
+	books_derive_gone(&s.books, s.now, SKIP_DEVICE_ABSENT);
+	look(&s);
+	books_rebuild(&s.books, SESSION);
+	books_begin(&s.books, slower, 0, s.now);
+	s.now += 12 * SEC;
+	books_derive_gone(&s.books, s.now, SKIP_DEVICE_ABSENT);
+	look(&s);
+	assert_in_range(s.total[OP_SEND].scheduled, 59, 61);
+	assert_int_equal(s.total[OP_SEND].scheduled,
+			 s.total[OP_SEND].not_attempted[SKIP_DEVICE_ABSENT]);
+}
+
 static void test_ack_sums_survive_workers(void **state)
 {
 	struct scene s;
@@ -680,6 +729,8 @@ int main(void)
 		cmocka_unit_test(test_streaks_run_on_over_workers),
 		cmocka_unit_test(test_lying_row_is_refused_and_changes_nothing),
 		cmocka_unit_test(test_session_that_never_ran_books_nothing),
+		cmocka_unit_test(test_absent_from_the_start_is_booked_by_the_configured_schedule),
+		cmocka_unit_test(test_another_schedule_after_a_rebuild_keeps_what_was_booked),
 		cmocka_unit_test(test_ack_sums_survive_workers),
 		cmocka_unit_test(test_stamps_of_a_clock_that_was_set_back_give_way_to_later_ones),
 		cmocka_unit_test(test_any_sequence_keeps_the_books_exact),
