@@ -198,6 +198,29 @@ int address_parse_subnet(const char *s, struct in6_addr *ret_net, int32_t *ret_p
 	return 0;
 }
 
+struct in6_addr address_mapped(const union address *a)
+{
+	struct in6_addr m;
+
+	if (a->sa.sa_family == AF_INET6)
+		return a->in6.sin6_addr;
+	map_v4(&a->in.sin_addr, &m);
+	return m;
+}
+
+union address address_unmapped(const struct in6_addr *a)
+{
+	union address ret = {0};
+
+	if (IN6_IS_ADDR_V4MAPPED(a)) {
+		set_v4(&ret, mapped_v4(a));
+	} else {
+		ret.in6.sin6_family = AF_INET6;
+		ret.in6.sin6_addr = *a;
+	}
+	return ret;
+}
+
 bool address_is_literal(const char *s)
 {
 	char text[MAX_LITERAL], *zone;
@@ -231,12 +254,9 @@ bool address_in_subnet(const union address *a, const struct in6_addr *net, int32
 {
 	struct in6_addr full;
 
-	if (a->sa.sa_family == AF_INET)
-		map_v4(&a->in.sin_addr, &full);
-	else if (a->sa.sa_family == AF_INET6)
-		full = a->in6.sin6_addr;
-	else
+	if (a->sa.sa_family != AF_INET && a->sa.sa_family != AF_INET6)
 		return false;
+	full = address_mapped(a);
 	for (int32_t bit = 0; bit < prefix_len; bit++)
 		if ((full.s6_addr[bit / 8] ^ net->s6_addr[bit / 8]) & (0x80 >> bit % 8))
 			return false;

@@ -27,6 +27,10 @@ int address_parse_subnet(const char *s, struct in6_addr *ret_net, int32_t *ret_p
 /* What a name server says: can a peer be there? False with a message. */
 bool address_usable(const union address *a, char *err, size_t errlen);
 
+/* IPv4 as v4-mapped, and back; a link-local one loses its zone. */
+struct in6_addr address_mapped(const union address *a);
+union address address_unmapped(const struct in6_addr *a);
+
 bool address_is_literal(const char *s); /* looks like an IP address, valid for us or not */
 bool address_equal(const union address *a, const union address *b); /* ports do not matter */
 /* The subnet as address_parse_subnet() gives it; an unknown address is in none. */

@@ -36,34 +36,36 @@ static void print_bad_target(void *arg, const char *text)
 	fprintf(stderr, "%s\n", text);
 }
 
-/* False: the peer file cannot be used, or some of its targets cannot. */
-static bool check_peer_file(const struct config *config)
+int check_load(const struct options *options, struct config *ret, struct peer_source *ret_peers,
+	       unsigned *ret_unknown)
 {
 	char err[CONFIG_PATH_MAX + PEER_FILE_ERROR];
-	struct peer_source nothing = {0}, source;
-	bool good;
+	struct peer_source nothing = {0};
+	int r = load(options, ret, ret_unknown);
 
-	if (peer_source_read(&source, config, &nothing, print_bad_target, NULL, err, sizeof(err)) <
-	    0) {
+	if (r < 0)
+		return r;
+	r = peer_source_read(ret_peers, ret, &nothing, print_bad_target, NULL, err, sizeof(err));
+	if (r < 0) {
 		fprintf(stderr, "%s\n", err);
-		return false;
+		config_free(ret);
 	}
-	good = source.n_refused == 0;
-	peer_source_free(&source);
-	return good;
+	return r;
 }
 
 int check_config(const struct options *options)
 {
+	struct peer_source peers;
 	struct config config;
 	unsigned unknown;
 	bool good;
 
-	if (load(options, &config, &unknown) < 0)
+	if (check_load(options, &config, &peers, &unknown) < 0)
 		return CHECK_EXIT_BAD;
-	good = check_peer_file(&config);
+	good = unknown == 0 && peers.n_refused == 0;
+	peer_source_free(&peers);
 	config_free(&config);
-	return unknown || !good ? CHECK_EXIT_BAD : 0;
+	return good ? 0 : CHECK_EXIT_BAD;
 }
 
 int print_config(const struct options *options)

@@ -6,6 +6,7 @@
 #include "daemon/check.h"
 #include "daemon/daemon.h"
 #include "daemon/options.h"
+#include "daemon/print_plan.h"
 #include "daemon/resolver_helper.h"
 
 /* rdma-pingmeshd --resolver SOCKET_FD: the helper that looks up host names. */
@@ -27,6 +28,8 @@ static int run(const struct options *options)
 		return check_config(options);
 	case OPTIONS_PRINT_CONFIG:
 		return print_config(options);
+	case OPTIONS_PRINT_PLAN:
+		return print_plan(options);
 	case OPTIONS_VERSION:
 		puts("rdma-pingmeshd " RPM_VERSION);
 		return 0;

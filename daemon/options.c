@@ -37,8 +37,8 @@ static int set_action(struct options *o, enum options_action action, char *err, 
 {
 	if (o->action != OPTIONS_RUN && o->action != action) {
 		snprintf(err, errlen,
-			 "--check-config, --print-config, --version and --help exclude "
-			 "each other");
+			 "--check-config, --print-config, --print-plan, --version and "
+			 "--help exclude each other");
 		return -EINVAL;
 	}
 	o->action = action;
@@ -102,8 +102,7 @@ static int take_option(struct options *o, int option, char *word, char *err, siz
 	case OPT_PRINT_CONFIG:
 		return set_action(o, OPTIONS_PRINT_CONFIG, err, errlen);
 	case OPT_PRINT_PLAN:
-		snprintf(err, errlen, "--print-plan is not built yet");
-		return -EINVAL;
+		return set_action(o, OPTIONS_PRINT_PLAN, err, errlen);
 	case OPT_SYSFS_ROOT:
 		return set_sysfs_root(o, optarg, err, errlen);
 	case OPT_SET:
@@ -159,6 +158,8 @@ void options_help(FILE *out)
 	      "                           repeatable; a list of the file is replaced\n"
 	      "  --check-config           check the configuration and exit; unknown keys fail too\n"
 	      "  --print-config           print the effective configuration and exit\n"
+	      "  --print-plan             print the sessions that this host would have and exit:\n"
+	      "                           rail peer peer_rail address class interval\n"
 	      "  --sysfs-root DIR         read DIR instead of /sys: counters and port facts only,\n"
 	      "                           no device is opened\n"
 	      "  --version, --help\n",

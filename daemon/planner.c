@@ -2,40 +2,17 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "core/clock.h"
 #include "core/log.h"
 #include "daemon/daemon.h"
 #include "daemon/inbox.h"
 #include "daemon/namer.h"
+#include "daemon/route.h"
 
-#define ROUTE_PORT 10480		/* any: nothing is sent */
 #define SETTLE_RAIL_NS NSEC_PER_SEC	/* the rails of a device appear together */
 #define SETTLE_UP_NS (5 * NSEC_PER_SEC) /* a device without rails is told as such */
 #define SETTLE_START_NS (10 * NSEC_PER_SEC)
-
-/* The source address that the routing table picks for a target. Connecting a UDP socket sends
- * nothing and waits for nothing. */
-static bool route_source(const struct target *t, union address *ret)
-{
-	union address to = t->address;
-	socklen_t len = sizeof(*ret);
-	int fd = socket(to.sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	bool ok;
-
-	if (fd < 0)
-		return false;
-	if (to.sa.sa_family == AF_INET)
-		to.in.sin_port = htons(ROUTE_PORT);
-	else
-		to.in6.sin6_port = htons(ROUTE_PORT);
-	memset(ret, 0, sizeof(*ret));
-	ok = connect(fd, &to.sa, sizeof(to)) == 0 && getsockname(fd, &ret->sa, &len) == 0;
-	close(fd);
-	return ok;
-}
 
 /* Rails that can carry sessions: configured, or seen with an address now or before. */
 struct planner {
@@ -94,7 +71,7 @@ static int route(void *arg, const struct target *t)
 	union address source;
 	int rail = -1;
 
-	if (t->address.sa.sa_family != AF_UNSPEC && route_source(t, &source))
+	if (route_source(&t->address, &source))
 		rail = rail_with_address(p, &source);
 	if (rail < 0)
 		rail = rail_of_before(p, t);

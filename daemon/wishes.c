@@ -41,20 +41,9 @@ void wishes_send_config(struct worker_proc *w, const struct wishes_config *how)
 	worker_proc_send(w, &wish);
 }
 
-static struct in6_addr mapped(const union address *a)
-{
-	struct in6_addr m = IN6ADDR_ANY_INIT;
-
-	if (a->sa.sa_family == AF_INET6)
-		return a->in6.sin6_addr;
-	m.s6_addr[10] = m.s6_addr[11] = 0xff;
-	memcpy(&m.s6_addr[12], &a->in.sin_addr, sizeof(a->in.sin_addr));
-	return m;
-}
-
 static void add_address(struct worker_proc *w, struct wish *wish, const union address *a)
 {
-	wish->accept.address[wish->accept.n++] = mapped(a);
+	wish->accept.address[wish->accept.n++] = address_mapped(a);
 	if (wish->accept.n < ACCEPT_CHUNK)
 		return;
 	worker_proc_send(w, wish);

@@ -115,8 +115,8 @@ static void test_wrong_use_is_told(void **state)
 	refused(ARGV(ARG("--sysfs-root"), ARG("")),
 		"--sysfs-root needs a directory whose absolute path has at most 255 bytes");
 	refused(ARGV(ARG("--check-config"), ARG("--print-config")),
-		"--check-config, --print-config, --version and --help exclude each other");
-	refused(ARGV(ARG("--print-plan")), "--print-plan is not built yet");
+		"--check-config, --print-config, --print-plan, --version and --help exclude each "
+		"other");
 }
 
 static void test_too_many_sets_are_refused(void **state)
