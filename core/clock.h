@@ -13,3 +13,5 @@ uint64_t clock_now_ns(void);
 uint64_t clock_wall_ns(void);
 /* CPU time of the calling process in ns. */
 uint64_t clock_process_cpu_ns(void);
+/* The same of the calling thread. */
+uint64_t clock_thread_cpu_ns(void);

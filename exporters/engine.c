@@ -28,7 +28,7 @@ struct engine {
 	struct MHD_Daemon *daemon;
 	struct loop_source *io, *timer;
 	struct exchange *waiting;
-	bool retired;
+	bool retired, closing;
 };
 
 /* The body of an answer, owned by the library's response. */
@@ -91,6 +91,8 @@ static bool add_headers(const struct engine *e, struct MHD_Response *response,
 		{"Cache-Control", "no-store"},
 		{"X-Content-Type-Options", "nosniff"},
 		{"Allow", reply->allow},
+		{"WWW-Authenticate", reply->challenge},
+		{"Retry-After", reply->retry_after},
 		{"Content-Encoding", reply->gzip ? "gzip" : NULL},
 		{"Content-Security-Policy", reply->is_page ? PAGE_POLICY : NULL},
 		{"Referrer-Policy", reply->is_page ? "no-referrer" : NULL},
@@ -207,6 +209,7 @@ static enum MHD_Result answer(struct exchange *x, const char *path, const char *
 		.accept_encoding = header_of(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING),
 		.host = header_of(connection, MHD_HTTP_HEADER_HOST),
 		.origin = header_of(connection, "Origin"),
+		.authorization = header_of(connection, MHD_HTTP_HEADER_AUTHORIZATION),
 	};
 	struct http_reply reply = {0};
 
@@ -249,7 +252,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
 		*upload_size = 0;
 		return x->body <= BODY_MAX ? MHD_YES : MHD_NO;
 	}
-	return answer(x, url, method);
+	return x->engine->closing ? MHD_NO : answer(x, url, method);
 }
 
 static void stop_waiting(struct exchange *x)
@@ -445,6 +448,7 @@ void engine_free(struct engine *e)
 	if (!e)
 		return;
 	loop_source_free(e->io);
+	e->closing = true;
 	/* The library must not be stopped while it has suspended connections. */
 	while (e->waiting)
 		engine_resume(e->waiting, 0);

@@ -9,10 +9,12 @@
 #include "core/loop.h"
 #include "exporters/edition.h"
 #include "exporters/engine.h"
+#include "exporters/gate.h"
 #include "exporters/guests.h"
 #include "exporters/listeners.h"
 #include "exporters/routes.h"
 #include "exporters/tls.h"
+#include "exporters/users.h"
 
 #define HELD_MAX (128u << 20) /* bytes that answers on their way may hold */
 #define LEAVING_MAX 16	      /* engines of former certificates with connections left */
@@ -31,6 +33,8 @@ struct http_server {
 	size_t n_leaving;
 	struct loop_source *sweep;
 	struct listeners *listeners;
+	struct gate *gate;
+	struct users *users; /* of gate */
 	struct guests guests;
 	bool sweeping;
 };
@@ -56,12 +60,40 @@ static void bound_memory(struct http_server *s)
 		shut(g);
 }
 
+static void told(void *arg, void *who, enum gate_answer answer)
+{
+	(void)arg;
+	engine_resume(who, answer);
+}
+
+static enum gate_answer admit(struct http_server *s, struct exchange *x,
+			      const struct http_request *req)
+{
+	if (routes_is_public(req->path))
+		return GATE_OPEN;
+	if (x->word != GATE_ASK)
+		return (enum gate_answer)x->word;
+	return gate_ask(s->gate, req->authorization, x->guest->address, x, clock_now_ns());
+}
+
 static bool answer(void *arg, struct exchange *x, const struct http_request *req,
 		   struct http_reply *reply)
 {
 	struct http_server *s = arg;
 
-	routes_answer(&s->routes, req, reply);
+	switch (admit(s, x, req)) {
+	case GATE_ASK:
+		return false;
+	case GATE_OPEN:
+		routes_answer(&s->routes, req, reply);
+		break;
+	case GATE_DENIED:
+		routes_refuse_user(reply);
+		break;
+	case GATE_BUSY:
+		routes_refuse_for_now(reply);
+		break;
+	}
 	guest_enter_phase(x->guest, GUEST_WRITING, clock_now_ns());
 	x->guest->holds = reply->holds;
 	bound_memory(s);
@@ -203,12 +235,18 @@ static int renew_engines(struct http_server *s, struct tls *tls)
 
 int http_server_protect(struct http_server *s, const struct http_protection *p)
 {
-	int r = 0;
+	int r = gate_set_users(s->gate, p->users);
 
-	if (!tls_equal(s->tls, p->tls) || s->plain_loopback != p->plain_loopback)
-		r = renew_engines(s, p->tls);
 	if (r < 0)
 		return r;
+	if (!tls_equal(s->tls, p->tls) || s->plain_loopback != p->plain_loopback)
+		r = renew_engines(s, p->tls);
+	if (r < 0) {
+		gate_set_users(s->gate, s->users);
+		return r;
+	}
+	users_unref(s->users);
+	s->users = users_ref(p->users);
 	tls_unref(s->tls);
 	s->tls = tls_ref(p->tls);
 	s->plain_loopback = p->plain_loopback;
@@ -224,8 +262,9 @@ static int start(struct http_server *s)
 	s->routes = (struct routes){&s->source, s->editions};
 	s->sweep = loop_add_timer(s->loop, sweep, s);
 	s->listeners = listeners_new(s->loop, client_comes, batch_ends, s);
+	s->gate = gate_new(s->loop, told, s);
 	s->plain = engine_new(s->loop, NULL, &engine_events, s);
-	return s->editions && s->sweep && s->listeners && s->plain ? 0 : -ENOMEM;
+	return s->editions && s->sweep && s->listeners && s->gate && s->plain ? 0 : -ENOMEM;
 }
 
 struct http_server *http_server_new(struct loop *loop, const struct http_source *src)
@@ -257,6 +296,8 @@ void http_server_free(struct http_server *s)
 	for (size_t i = 0; i < s->n_leaving; i++)
 		engine_free(s->leaving[i]);
 	tls_unref(s->tls);
+	gate_free(s->gate);
+	users_unref(s->users);
 	loop_source_free(s->sweep);
 	editions_free(s->editions);
 	free(s);

@@ -11,6 +11,7 @@ struct snapshot;
 struct journal;
 struct http_server;
 struct tls;
+struct users;
 
 /* Where the answers come from. Called in the loop's thread. */
 struct http_source {
@@ -32,6 +33,7 @@ void http_server_allow_reload(struct http_server *s, bool allow);
 /* Who may come, and how. */
 struct http_protection {
 	struct tls *tls;     /* NULL: plain HTTP */
+	struct users *users; /* NULL: whoever asks is answered */
 	bool plain_loopback; /* clients at 127.0.0.1 or ::1 speak plain HTTP nevertheless */
 };
 

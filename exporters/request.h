@@ -24,6 +24,7 @@ struct http_request {
 	size_t header_size; /* bytes of the whole header, request line included */
 	const char *accept, *accept_encoding;
 	const char *host, *origin;
+	const char *authorization;
 };
 
 /* The body is either `size` bytes at `data` or a stream by read(); done(arg) releases either and
@@ -31,9 +32,11 @@ struct http_request {
 struct http_reply {
 	unsigned status;
 	const char *content_type;
-	const char *allow; /* header Allow; NULL: none */
-	bool gzip;	   /* data is gzip */
-	bool is_page;	   /* gets the headers that a browser needs */
+	const char *allow;	 /* header Allow; NULL: none */
+	const char *challenge;	 /* header WWW-Authenticate; NULL: none */
+	const char *retry_after; /* seconds; NULL: none */
+	bool gzip;		 /* data is gzip */
+	bool is_page;		 /* gets the headers that a browser needs */
 	const char *data;
 	size_t size;
 	ssize_t (*read)(void *arg, char *buf, size_t max); /* 0: end, negative: failed */

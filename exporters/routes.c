@@ -376,3 +376,22 @@ void routes_answer(const struct routes *r, const struct http_request *req, struc
 		reply_error(reply, 404, "not_found",
 			    "no such path; see / , /metrics and /api/v1/status");
 }
+
+bool routes_is_public(const char *path)
+{
+	return strcmp(path, "/-/healthy") == 0 || strcmp(path, "/-/ready") == 0;
+}
+
+void routes_refuse_user(struct http_reply *reply)
+{
+	*reply = (struct http_reply){0};
+	reply_error(reply, 401, "unauthorized", "a user and a password of [http] auth_file");
+	reply->challenge = "Basic realm=\"rdma-pingmesh\", charset=\"UTF-8\"";
+}
+
+void routes_refuse_for_now(struct http_reply *reply)
+{
+	*reply = (struct http_reply){0};
+	reply_error(reply, 429, "busy", "too many passwords are being checked: try again");
+	reply->retry_after = "1";
+}

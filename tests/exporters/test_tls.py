@@ -29,7 +29,7 @@ def second(ca):
 
 @pytest.fixture
 def server():
-    s = Server("reload", "--rails", "8", "--peers", "64")
+    s = Server("reload", "--rails", "4", "--peers", "32")
     yield s
     assert s.stop() == 0
 
@@ -66,7 +66,7 @@ def test_everything_is_served_over_tls(server, ca, first, version):
             got = client.ask(path)
             assert got.status == (404 if path == "/nothing" else 200)
             assert len(got.body) > 5
-        assert len(client.ask("/api/v1/peers").json["peers"]) == 512
+        assert len(client.ask("/api/v1/peers").json["peers"]) == 128
         for _ in range(3):
             client.send("/api/v1/status")
         assert [client.read().status for _ in range(3)] == [200] * 3
@@ -121,7 +121,7 @@ def test_a_new_certificate_is_shown_to_new_clients_and_old_connections_finish(se
         assert len(last.body) > 1000
         assert old.recv(1) == b""
     with Client(slow) as client:
-        assert len(client.read().json["peers"]) == 512
+        assert len(client.read().json["peers"]) == 128
 
 
 def test_many_changes_close_only_the_oldest_connections(server, ca, first, second):

@@ -25,14 +25,17 @@ class Server:
         self.process.stdin.close()
         return self.process.wait(timeout=20)
 
-    def protect(self, cert="-", key="-", client_ca="-", plain="all"):
+    def protect(self, cert="-", key="-", client_ca="-", users="-", plain="all"):
         """Change who may come; what the server says of it."""
-        self.process.stdin.write(f"protect {cert} {key} {client_ca} {plain}\n".encode())
+        self.process.stdin.write(f"protect {cert} {key} {client_ca} {users} {plain}\n".encode())
         self.process.stdin.flush()
         return self.process.stdout.readline().decode().strip()
 
-    def connect(self, timeout=20, receive_buffer=None):
+    def connect(self, timeout=20, receive_buffer=None, address=None):
+        """address: to come from."""
         s = socket.socket()
+        if address:
+            s.bind((address, 0))
         if receive_buffer:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         s.settimeout(timeout)

@@ -7,7 +7,7 @@
  * event; a new snapshot is made every second. Lines on stdin change who may come, each answered by
  *a line, "ok" or what is wrong:
  *
- *	protect CERT KEY CLIENT_CA loopback|all		files, or "-" for none */
+ *	protect CERT KEY CLIENT_CA USERS loopback|all		files, or "-" for none */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -21,6 +21,7 @@
 #include "core/loop.h"
 #include "exporters/http.h"
 #include "exporters/tls.h"
+#include "exporters/users.h"
 #include "health/journal.h"
 #include "tests/tools/synthetic_args.h"
 
@@ -50,7 +51,8 @@ static void on_tick(void *arg, uint64_t now_ns)
 	struct host *h = arg;
 
 	make_snapshot(h, now_ns);
-	loop_timer_arm(h->tick, now_ns + NSEC_PER_SEC);
+	/* From its end: with sanitizers it may take longer than that. */
+	loop_timer_arm(h->tick, clock_now_ns() + NSEC_PER_SEC);
 }
 
 static struct snapshot *get_snapshot(void *arg)
@@ -95,14 +97,14 @@ static char *read_file(const char *path, size_t *ret_len)
 	return text;
 }
 
-static void protect(struct host *h, char *const word[4])
+static void protect(struct host *h, char *const word[5])
 {
-	struct tls_text text[3];
-	char err[256] = "ok", *content[3];
-	struct http_protection p = {.plain_loopback = strcmp(word[3], "loopback") == 0};
+	struct tls_text text[4];
+	char err[256] = "ok", *content[4];
+	struct http_protection p = {.plain_loopback = strcmp(word[4], "loopback") == 0};
 	int r;
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		content[i] = read_file(word[i], &text[i].len);
 		text[i].name = word[i];
 		text[i].text = content[i];
@@ -110,10 +112,13 @@ static void protect(struct host *h, char *const word[4])
 	if (strcmp(word[0], "-") != 0)
 		p.tls = tls_new(&text[0], &text[1], strcmp(word[2], "-") ? &text[2] : NULL, err,
 				sizeof(err));
+	if (strcmp(word[3], "-") != 0)
+		p.users = users_parse(word[3], content[3], text[3].len, err, sizeof(err));
 	if (strcmp(err, "ok") == 0 && (r = http_server_protect(h->server, &p)) < 0)
 		snprintf(err, sizeof(err), "%s", strerror(-r));
 	tls_unref(p.tls);
-	for (int i = 0; i < 3; i++)
+	users_unref(p.users);
+	for (int i = 0; i < 4; i++)
 		free(content[i]);
 	printf("%s\n", err);
 	fflush(stdout);
@@ -121,32 +126,39 @@ static void protect(struct host *h, char *const word[4])
 
 static void on_line(struct host *h)
 {
-	char *word[5], *save, *w = strtok_r(h->line, " ", &save);
+	char *word[6], *save, *w = strtok_r(h->line, " ", &save);
 	int n = 0;
 
-	for (; w && n < 5; w = strtok_r(NULL, " ", &save))
+	for (; w && n < 6; w = strtok_r(NULL, " ", &save))
 		word[n++] = w;
-	if (n == 5 && strcmp(word[0], "protect") == 0)
+	if (n == 6 && strcmp(word[0], "protect") == 0)
 		protect(h, word + 1);
 	else
 		printf("what?\n");
 }
 
+static void on_byte(struct host *h, char byte)
+{
+	if (byte != '\n' && h->line_len < sizeof(h->line) - 1) {
+		h->line[h->line_len++] = byte;
+		return;
+	}
+	h->line[h->line_len] = '\0';
+	h->line_len = 0;
+	on_line(h);
+}
+
 static void on_stdin(void *arg, int fd, uint32_t events)
 {
 	struct host *h = arg;
-	char byte;
+	char piece[1024];
+	ssize_t n = read(fd, piece, sizeof(piece));
 
 	(void)events;
-	if (read(fd, &byte, 1) <= 0) {
+	if (n <= 0)
 		loop_exit(h->loop, 0);
-	} else if (byte != '\n' && h->line_len < sizeof(h->line) - 1) {
-		h->line[h->line_len++] = byte;
-	} else {
-		h->line[h->line_len] = '\0';
-		h->line_len = 0;
-		on_line(h);
-	}
+	for (ssize_t i = 0; i < n; i++)
+		on_byte(h, piece[i]);
 }
 
 static void fill_journal(struct host *h)
