@@ -109,9 +109,6 @@ static int parse_per_peer(void *target, const char *instance, const char *value,
 	for (unsigned i = 0; i < sizeof(per_peer_names) / sizeof(per_peer_names[0]); i++) {
 		if (strcmp(value, per_peer_names[i]))
 			continue;
-		if (i == CONFIG_PER_PEER_HISTOGRAM || i == CONFIG_PER_PEER_WORST)
-			return config_refuse(err, errlen, value,
-					     "is not built yet: use summary or none");
 		c->per_peer = (enum config_per_peer)i;
 		return 0;
 	}
@@ -309,7 +306,9 @@ static const struct conf_key keys[] = {
 	 .default_text = "summary",
 	 .parse = parse_per_peer,
 	 .print = print_per_peer,
-	 .help = "series of each session: summary or none (histogram and worst: not built yet)"},
+	 .help = "series of each session: summary, histogram (that and buckets), worst (summary of "
+		 "the 8 "
+		 "worst of a rail) or none"},
 	{.section = "metrics",
 	 .key = "max_series",
 	 .type = CONF_U32,

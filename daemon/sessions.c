@@ -29,12 +29,18 @@ struct sessions *sessions_new(void)
 	return calloc(1, sizeof(struct sessions));
 }
 
+static void session_free(struct session *session)
+{
+	free(session->hist);
+	free(session);
+}
+
 void sessions_free(struct sessions *s)
 {
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->n; i++)
-		free(s->list[i]);
+		session_free(s->list[i]);
 	for (size_t i = 0; i < s->n_rows; i++)
 		rows_free(s->rows[i].rows);
 	free(s->list);
@@ -193,7 +199,7 @@ static void drop_finished(struct sessions *s, const struct sessions_context *ctx
 			continue;
 		}
 		retire(session, ctx);
-		free(session);
+		session_free(session);
 	}
 	s->n = kept;
 }
@@ -371,6 +377,26 @@ void session_take_conn(struct session *session, const struct session_conn *conn)
 		session->error = conn->error;
 }
 
+/* Main makes a session's histogram of the samples of the last minute, which it reads every second:
+ * the probe path pays nothing for it. */
+static void take_hist(struct session *session, const struct table *table)
+{
+	uint64_t v[SAMPLES_MAX];
+
+	if (!session->hist)
+		return;
+	if (session->hist_id != session->id) {
+		session->hist_id = session->id;
+		memset(session->hist_at, 0, sizeof(session->hist_at));
+	}
+	for (unsigned op = 0; op < OP_COUNT; op++) {
+		uint32_t n = table_take_samples(table, session->row, op, &session->hist_at[op], v);
+
+		for (uint32_t i = 0; i < n; i++)
+			hist_add(&session->hist[op], v[i]);
+	}
+}
+
 static void read_row(struct session *session, const struct table *table)
 {
 	struct session_conn conn;
@@ -380,8 +406,9 @@ static void read_row(struct session *session, const struct table *table)
 		session->row_freed = session->conn_seen && conn.session_id == 0;
 		session_take_conn(session, &conn);
 	}
-	if (table_get_books(table, session->row, &row) && row_started(&row))
-		books_live(&session->books, &row);
+	if (table_get_books(table, session->row, &row) && row_started(&row) &&
+	    books_live(&session->books, &row))
+		take_hist(session, table);
 }
 
 void sessions_read(struct sessions *s, const struct device *d, uint64_t rail_beat_ns)
@@ -435,12 +462,25 @@ static void settle_gone(struct session *session, const struct device *d,
 			  absent ? SKIP_DEVICE_ABSENT : SKIP_WORKER_STUCK);
 }
 
+/* Without memory there is none this time. */
+static void want_hist(struct session *session, bool wanted)
+{
+	if (wanted && !session->hist) {
+		session->hist = calloc(OP_COUNT, sizeof(*session->hist));
+		session->hist_id = 0;
+	} else if (!wanted && session->hist) {
+		free(session->hist);
+		session->hist = NULL;
+	}
+}
+
 void sessions_settle(struct sessions *s, const struct sessions_context *ctx)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		struct session *session = s->list[i];
 		const struct device *d = supervisor_find(ctx->supervisor, session->device);
 
+		want_hist(session, ctx->config->per_peer == CONFIG_PER_PEER_HISTOGRAM);
 		session->released = d && d->released;
 		if (session->wanted && !session->disabled)
 			settle_gone(session, d, ctx);

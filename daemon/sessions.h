@@ -42,6 +42,9 @@ struct session {
 	bool was_looked;
 	enum verdict books_verdict;
 	struct judge_memory judged;
+	struct hist *hist;	    /* of each operation, owned; NULL: not wanted */
+	uint64_t hist_id;	    /* whose samples hist_at counts */
+	uint64_t hist_at[OP_COUNT]; /* as table_take_samples() */
 	struct snap_quantiles quantiles[STREAM_COUNT]; /* of the last minute */
 	uint64_t quantiles_ns;			       /* when they were taken */
 	struct session_conn last_up; /* the last connection that was up, for the log */

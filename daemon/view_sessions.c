@@ -97,6 +97,16 @@ static const char *conn_reason(struct snapshot *s, const struct session *from)
 	return from->conn_seen ? snapshot_str(s, from->conn.reason) : "";
 }
 
+/* Without memory it is left out. */
+static void fill_hist(struct snapshot *s, struct snap_session *to, const struct session *from)
+{
+	struct hist *hist = from->hist ? snapshot_alloc(s, OP_COUNT, sizeof(*hist)) : NULL;
+
+	if (hist)
+		memcpy(hist, from->hist, OP_COUNT * sizeof(*hist));
+	to->hist = hist;
+}
+
 static void fill_session(struct snapshot *s, size_t i, struct session *from, struct daemon *d,
 			 struct view_judged *judged)
 {
@@ -111,6 +121,7 @@ static void fill_session(struct snapshot *s, size_t i, struct session *from, str
 	if (s->mono_ns - from->quantiles_ns > QUANTILE_AGE_NS)
 		take_quantiles(from, table_of(d, from), s->mono_ns);
 	fill_ops(to, from, d);
+	fill_hist(s, to, from);
 	fill_loss(to, &in->recent,
 		  window_since(&from->window, s->mono_ns, from->total, &in->recent));
 	in->books_verdict = from->books_verdict;

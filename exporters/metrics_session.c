@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORST_PER_RAIL 8     /* sessions of a rail that `per_peer = worst` shows */
-#define SERIES_PER_OP 8	     /* four counters, two quantiles, sum, count */
-#define SERIES_PER_SESSION 3 /* up, verdict, last success */
+#define WORST_PER_RAIL 8		   /* sessions of a rail that `per_peer = worst` shows */
+#define SERIES_PER_OP 8			   /* four counters, two quantiles, sum, count */
+#define SERIES_PER_HIST (HIST_BUCKETS + 2) /* sum and count */
+#define SERIES_PER_SESSION 3		   /* up, verdict, last success */
 
 /* A session that is shown, and where its rendered labels stand. */
 struct shown {
@@ -38,7 +39,8 @@ static uint64_t series_of(const struct snap_session *session)
 	uint64_t n = SERIES_PER_SESSION;
 
 	for (unsigned op = 0; op < OP_COUNT; op++)
-		n += op_on(session, op) ? SERIES_PER_OP : 0;
+		if (op_on(session, op))
+			n += SERIES_PER_OP + (session->hist ? SERIES_PER_HIST : 0);
 	return n;
 }
 
@@ -94,7 +96,7 @@ static bool is_selected(const struct snapshot *s, size_t i)
 		return false;
 	switch (s->per_peer) {
 	case PER_PEER_SUMMARY:
-	case PER_PEER_HISTOGRAM: /* refused by the configuration as long as it is not built */
+	case PER_PEER_HISTOGRAM:
 		return true;
 	case PER_PEER_WORST:
 		return is_among_worst(s, &s->sessions[i]);
@@ -203,6 +205,41 @@ static void put_round_trips(struct sessions *all)
 	}
 }
 
+static void put_histogram(struct sessions *all, const struct shown *shown, unsigned op)
+{
+	const struct hist *h = &shown->session->hist[op];
+	uint64_t below = 0;
+
+	for (unsigned i = 0; i < HIST_BUCKETS; i++) {
+		below += h->bucket[i];
+		open_sample(all, shown, "_bucket");
+		exposition_label(all->e, "op", op_name(op));
+		exposition_label(all->e, "le", i < HIST_BOUNDS ? hist_bounds_le[i] : "+Inf");
+		exposition_u64(all->e, below);
+	}
+	open_sample(all, shown, "_sum");
+	exposition_label(all->e, "op", op_name(op));
+	exposition_seconds(all->e, h->sum_ns);
+	open_sample(all, shown, "_count");
+	exposition_label(all->e, "op", op_name(op));
+	exposition_u64(all->e, below);
+}
+
+static void put_histograms(struct sessions *all)
+{
+	if (all->snapshot->per_peer != PER_PEER_HISTOGRAM)
+		return;
+	exposition_family(all->e, "rdma_session_rtt_seconds", FAMILY_HISTOGRAM,
+			  "Round trip of a session's probes; with [metrics] per_peer = histogram.");
+	for (size_t i = 0; i < all->n; i++) {
+		const struct snap_session *session = all->shown[i].session;
+
+		for (unsigned op = 0; session->hist && op < OP_COUNT; op++)
+			if (op_on(session, op))
+				put_histogram(all, &all->shown[i], op);
+	}
+}
+
 static void put_states(struct sessions *all)
 {
 	exposition_family(all->e, "rdma_session_up", FAMILY_GAUGE,
@@ -260,6 +297,7 @@ static void put_all(struct sessions *all)
 		       "Round trips so long that a retransmission must be suspected; not a loss.",
 		       value_retransmits);
 	put_round_trips(all);
+	put_histograms(all);
 	put_states(all);
 }
 

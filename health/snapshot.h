@@ -37,6 +37,7 @@ struct snap_session {
 	double window_seconds;	      /* length of the window that loss_ratio covers */
 	struct op_books op[OP_COUNT]; /* interval_ns == 0: off. Cumulative over workers */
 	struct snap_quantiles stream[STREAM_COUNT];
+	const struct hist *hist; /* of each operation; NULL unless per_peer is histogram */
 	uint64_t ack_sum_ns, ack_count;
 	struct session_error error;
 	uint64_t last_success_wall_ns; /* of any operation */

@@ -274,7 +274,8 @@ void table_put_sample(struct table *t, uint32_t row, unsigned stream, uint64_t a
 	/* Release: whoever sees this round trip also sees that its time was cleared. */
 	atomic_store_explicit(&s->rtt_ns, rtt_ns, memory_order_release);
 	atomic_store_explicit(&s->at_ns, at_ns, memory_order_release);
-	word_set(&r->sample_next[stream], next + 1);
+	/* Release: who sees that there is one more can read it. */
+	atomic_store_explicit(&r->sample_next[stream], next + 1, memory_order_release);
 }
 
 void table_clear_samples(struct table *t, uint32_t row)
@@ -439,6 +440,25 @@ uint32_t table_get_samples(const struct table *t, uint32_t row, unsigned stream,
 	ring = ring_of(t, r, stream);
 	for (uint32_t i = 0; i < t->layout.samples_per_stream && n < max; i++)
 		n += sample_get(&ring[i], since_ns, &ret[n]);
+	return n;
+}
+
+uint32_t table_take_samples(const struct table *t, uint32_t row, unsigned stream, uint64_t *at,
+			    uint64_t *ret)
+{
+	struct shared_row *r = row_of(t, row);
+	uint32_t ring_size = t->layout.samples_per_stream, n = 0;
+	const struct shared_sample *ring;
+	uint64_t next;
+
+	if (!r || stream >= STREAM_COUNT)
+		return 0;
+	ring = ring_of(t, r, stream);
+	next = atomic_load_explicit(&r->sample_next[stream], memory_order_acquire);
+	if (*at > next || next - *at > ring_size)
+		*at = next > ring_size ? next - ring_size : 0;
+	for (; *at != next; ++*at)
+		n += sample_get(&ring[*at & (ring_size - 1)], 0, &ret[n]);
 	return n;
 }
 

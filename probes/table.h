@@ -67,6 +67,11 @@ bool table_get_rail_totals(const struct table *t, uint32_t rail, struct rail_tot
 /* Round trips (ns) of the stream completed after since_ns, unordered, at most max; the number. */
 uint32_t table_get_samples(const struct table *t, uint32_t row, unsigned stream, uint64_t since_ns,
 			   uint64_t *ret, uint32_t max);
+/* Round trips (ns) of the stream that came since the last call, each once, and *at remembers how
+ * far that is; 0 at first, for all that the ring holds. At most SAMPLES_MAX, which ret has room
+ * for; what the ring has overwritten meanwhile is lost. The number. */
+uint32_t table_take_samples(const struct table *t, uint32_t row, unsigned stream, uint64_t *at,
+			    uint64_t *ret);
 void table_get_hist(const struct table *t, uint32_t rail, uint32_t class_index, unsigned stream,
 		    struct hist *ret);
 uint64_t table_get_async(const struct table *t, uint32_t port, unsigned event);

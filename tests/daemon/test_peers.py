@@ -413,3 +413,45 @@ def test_names_of_the_file_are_looked_up_too():
     with d:
         d.wait_up(1)
         assert d.metric("rdma_peer_info", peer="host2", address="10.99.0.2", rack="r2") == 1
+
+
+# --- what is told of sessions ---
+
+RTT_COUNT = "rdma_session_rtt_seconds_count"
+
+
+def test_histogram_of_each_session_holds_every_round_trip_once():
+    with Daemon(PROBE + "[metrics]\nper_peer = histogram\n" + TWO_PEERS) as d:
+        d.wait_up()
+        wait_for(lambda: d.metric(RTT_COUNT, peer="host2", op="send") >= 20)
+        ratchet = Ratchet()
+        ratchet.look(d)
+        samples = d.metrics()
+
+        def of_host2(name, **labels):
+            wanted = {("peer", "host2"), ("op", "send"), *labels.items()}
+            return [v for (n, pairs), v in samples.items() if n == name and wanted <= pairs][0]
+
+        count = of_host2(RTT_COUNT)
+        assert of_host2("rdma_session_rtt_seconds_bucket", le="+Inf") == count
+        assert of_host2("rdma_session_rtt_seconds_bucket", le="0.0002") == 0
+        assert of_host2("rdma_session_rtt_seconds_bucket", le="0.0005") == count  # 250 us each
+        assert abs(of_host2("rdma_probe_rtt_seconds_count") - count) <= 1
+        # a worker that dies takes nothing along, and a reload that changes the interval neither
+        os.kill(d.worker_pid(), 9)
+        wait_for(lambda: d.device()["worker"]["state"] == "backoff")
+        ratchet.look(d)
+        d.wait_up()
+        wait_for(lambda: d.metric(RTT_COUNT, peer="host2", op="send") > count + 5)
+        ratchet.look(d)
+        d.configure(PROBE + TWO_PEERS)
+        reload(d)
+        wait_for(lambda: d.metric(RTT_COUNT, peer="host2", op="send") is None)
+
+
+def test_worst_sessions_of_a_rail_are_told_alone():
+    peers = "[peers]\n" + "".join(f"peer = host{i}/rxe0 10.99.0.{i}\n" for i in range(1, 14))
+    with Daemon(PROBE + "[metrics]\nper_peer = worst\n" + peers) as d:
+        d.wait_up(12)
+        wait_for(lambda: len([1 for name, _ in d.metrics() if name == "rdma_session_up"]) == 8)
+        assert len(d.peers()) == 12

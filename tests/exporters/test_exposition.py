@@ -22,7 +22,7 @@ REST_ABOUT, REST_SLACK = 2400, 300
 EXAMPLE = ROOT / "docs" / "example.prom"
 METRICS_MD = ROOT / "docs" / "METRICS.md"
 # Options under which every family of ours has a sample.
-EVERYTHING = ("--hostile", "--ops", "send,read,write,atomic")
+EVERYTHING = ("--hostile", "--ops", "send,read,write,atomic", "--per-peer", "histogram")
 SESSION_LABELS = {"peer", "rail", "peer_rail", "class"}
 
 
@@ -106,7 +106,7 @@ def test_labels_of_sessions_are_these_four():
     for family in parse_text(expose()):
         if family.name.startswith(("rdma_probe_", "rdma_session_")):
             for sample in family.samples:
-                assert set(sample.labels) - {"op", "quantile"} == SESSION_LABELS
+                assert set(sample.labels) - {"op", "quantile", "le"} == SESSION_LABELS
 
 
 def test_the_example_is_what_the_exporter_writes():

@@ -325,6 +325,23 @@ static void make_judgement(struct maker *m, struct snap_session *s, unsigned pee
 	s->loss_ratio = 0.25;
 }
 
+static void make_hist(const struct op_books *b, struct hist *h)
+{
+	for (uint64_t i = 0; i < b->rtt_count; i++)
+		hist_add(h, 6000 + i % 4 * 2500);
+}
+
+static void make_hists(struct maker *m, struct snap_session *s)
+{
+	struct hist *hist = m->wanted->per_peer == PER_PEER_HISTOGRAM
+				    ? snapshot_alloc(m->s, OP_COUNT, sizeof(*hist))
+				    : NULL;
+
+	for (unsigned op = 0; hist && op < OP_COUNT; op++)
+		make_hist(&s->op[op], &hist[op]);
+	s->hist = hist;
+}
+
 static void make_session(struct maker *m, unsigned peer, unsigned rail)
 {
 	struct snap_session *s = &m->s->sessions[m->s->n_sessions++];
@@ -344,18 +361,13 @@ static void make_session(struct maker *m, unsigned peer, unsigned rail)
 		make_books(m, &s->op[op], op);
 		add_books(&totals->op[op], &s->op[op]);
 	}
+	make_hists(m, s);
 	if (m->wanted->fresh)
 		return;
 	make_connection(s, peer, rail);
 	s->last_success_wall_ns = WALL_NS - 250 * NSEC_PER_MSEC;
 	for (unsigned i = 0; i < STREAM_COUNT; i++)
 		s->stream[i] = (struct snap_quantiles){7000 + 1000 * i, 21000 + 1000 * i, 60};
-}
-
-static void make_hist(const struct op_books *b, struct hist *h)
-{
-	for (uint64_t i = 0; i < b->rtt_count; i++)
-		hist_add(h, 6000 + i % 4 * 2500);
 }
 
 static void make_rail(struct maker *m, unsigned index)

@@ -41,6 +41,8 @@ static enum per_peer_mode parse_per_peer(const char *text)
 {
 	if (strcmp(text, "summary") == 0)
 		return PER_PEER_SUMMARY;
+	if (strcmp(text, "histogram") == 0)
+		return PER_PEER_HISTOGRAM;
 	if (strcmp(text, "worst") == 0)
 		return PER_PEER_WORST;
 	if (strcmp(text, "none") == 0)

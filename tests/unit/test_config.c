@@ -172,8 +172,6 @@ static void test_a_lab_file_is_read(void **state)
 static void test_what_is_not_built_says_so(void **state)
 {
 	static const char *const lines[] = {
-		"[metrics]\nper_peer = histogram\n",
-		"[metrics]\nper_peer = worst\n",
 		"[counters]\nalso_as = node_exporter\n",
 	};
 	struct fixture *f = *state;

@@ -141,6 +141,20 @@ static void test_histograms_are_cumulative_and_agree_with_their_count(void **sta
 	assert_true(has("\nrdma_rail_rtt_seconds_sum{" R "} 10.000095\n"));
 }
 
+static void test_histograms_of_sessions_are_told_on_request_alone(void **state)
+{
+	struct synthetic with = synthetic_default;
+
+	(void)state;
+	render(&with);
+	assert_false(has("rdma_session_rtt_seconds"));
+	with.per_peer = PER_PEER_HISTOGRAM;
+	render(&with);
+	assert_true(has("\n# TYPE rdma_session_rtt_seconds histogram\n"));
+	assert_true(has("op=\"send\",le=\"+Inf\"} "));
+	assert_true(has("\nrdma_probe_rtt_seconds_count{"));
+}
+
 static void test_port_data_is_told_in_bytes_once(void **state)
 {
 	(void)state;
@@ -336,6 +350,7 @@ int main(void)
 		cmocka_unit_test(test_events_of_ports_carry_the_port_and_others_none),
 		cmocka_unit_test(test_an_event_of_an_unheard_of_port_is_not_lost),
 		cmocka_unit_test(test_histograms_are_cumulative_and_agree_with_their_count),
+		cmocka_unit_test(test_histograms_of_sessions_are_told_on_request_alone),
 		cmocka_unit_test(test_port_data_is_told_in_bytes_once),
 		cmocka_unit_test(test_the_counters_that_roce_people_ask_for_are_there),
 		cmocka_unit_test(test_odd_names_of_vendors_do_no_harm),

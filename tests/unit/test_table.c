@@ -231,6 +231,33 @@ static void test_cleared_row_has_no_samples_of_its_predecessor(void **state)
 	assert_int_equal(table_get_samples(p->reader, 1, OP_SEND, 0, got, SAMPLES_MIN), 1);
 }
 
+static void test_each_sample_is_taken_once(void **state)
+{
+	struct pair *p = *state;
+	uint64_t got[SAMPLES_MAX], at = 0;
+
+	assert_int_equal(table_take_samples(p->reader, 0, OP_SEND, &at, got), 0);
+	for (uint64_t i = 1; i <= 3; i++)
+		table_put_sample(p->writer, 0, OP_SEND, 7, i);
+	assert_int_equal(table_take_samples(p->reader, 0, OP_SEND, &at, got), 3);
+	assert_int_equal(got[2], 3);
+	assert_int_equal(table_take_samples(p->reader, 0, OP_SEND, &at, got), 0);
+	table_put_sample(p->writer, 0, OP_SEND, 7, 4);
+	assert_int_equal(table_take_samples(p->reader, 0, OP_SEND, &at, got), 1);
+	assert_int_equal(got[0], 4);
+	/* one who was away for longer than the ring holds */
+	for (uint64_t i = 0; i < 3 * SAMPLES_MIN; i++)
+		table_put_sample(p->writer, 0, OP_SEND, 7, i);
+	assert_int_equal(table_take_samples(p->reader, 0, OP_SEND, &at, got), SAMPLES_MIN);
+	/* and who begins with a row whose predecessor had some */
+	table_clear_samples(p->writer, 0);
+	table_put_sample(p->writer, 0, OP_SEND, 9, 5);
+	at = 0;
+	assert_int_equal(table_take_samples(p->reader, 0, OP_SEND, &at, got), 1);
+	assert_int_equal(got[0], 5);
+	assert_int_equal(table_take_samples(p->reader, 99, OP_SEND, &at, got), 0);
+}
+
 static void test_histogram_adds_up(void **state)
 {
 	struct pair *p = *state;
@@ -437,6 +464,7 @@ int main(void)
 		TABLE_TEST(test_books_and_connection_of_a_row_are_read_as_written),
 		TABLE_TEST(test_cells_out_of_range_are_neither_written_nor_read),
 		TABLE_TEST(test_strings_without_end_and_wild_enums_do_not_reach_main),
+		TABLE_TEST(test_each_sample_is_taken_once),
 		TABLE_TEST(test_samples_of_the_last_minute_are_found),
 		TABLE_TEST(test_sample_ring_keeps_the_newest),
 		TABLE_TEST(test_cleared_row_has_no_samples_of_its_predecessor),
