@@ -153,7 +153,13 @@ static void route_resolved(struct control *c, struct conn *conn)
 	}
 	r = conn_make_qp(c, conn);
 	if (r < 0) {
-		endpoint_error_text("no QP", -r, text, sizeof(text));
+		if (r == -ENOSPC)
+			snprintf(text, sizeof(text),
+				 "the device's queues have room for %u connections, and all are "
+				 "taken",
+				 endpoint_qps(c->endpoint));
+		else
+			endpoint_error_text("no QP", -r, text, sizeof(text));
 		tell_device(c, text);
 		c->no_qp_told = true;
 		fail(c, conn, CONNECT_NO_RESOURCES, -r, "no QP can be made");

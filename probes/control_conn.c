@@ -93,6 +93,23 @@ void conns_free(struct control *c)
 		conn_destroy(c, c->conns);
 }
 
+/* What a QP is asked to have; a device may have less than what we like best. */
+static struct ibv_qp_cap wanted_cap(const struct control *c, uint32_t max_inline)
+{
+	uint32_t max_wr = (uint32_t)endpoint_attr(c->endpoint)->max_qp_wr;
+	struct ibv_qp_cap cap = {
+		.max_send_wr = TX_DEPTH < max_wr ? TX_DEPTH : max_wr,
+		.max_send_sge = 1,
+		.max_inline_data = max_inline,
+	};
+
+	if (!endpoint_srq(c->endpoint)) {
+		cap.max_recv_wr = RX_PER_QP < max_wr ? RX_PER_QP : max_wr;
+		cap.max_recv_sge = 1;
+	}
+	return cap;
+}
+
 static int create_qp(struct control *c, struct conn *conn)
 {
 	struct ibv_qp_init_attr attr = {
@@ -100,18 +117,34 @@ static int create_qp(struct control *c, struct conn *conn)
 		.recv_cq = endpoint_cq(c->endpoint),
 		.srq = endpoint_srq(c->endpoint),
 		.qp_type = IBV_QPT_RC,
-		.cap = {.max_send_wr = TX_DEPTH,
-			.max_send_sge = 1,
-			.max_inline_data = INLINE_WANTED},
+		.cap = wanted_cap(c, INLINE_WANTED),
 	};
+	struct ibv_qp_cap asked = attr.cap;
 
-	if (rdma_create_qp(conn->id, endpoint_pd(c->endpoint), &attr) == 0) {
-		conn->rc.max_inline = attr.cap.max_inline_data;
-		return 0;
+	if (rdma_create_qp(conn->id, endpoint_pd(c->endpoint), &attr)) {
+		/* A device that has less inline room than asked for refuses the whole QP (E810). */
+		asked = attr.cap = wanted_cap(c, 0);
+		if (rdma_create_qp(conn->id, endpoint_pd(c->endpoint), &attr))
+			return -errno;
+		attr.cap.max_inline_data = 0;
 	}
-	/* A device that has less inline room than asked for refuses the whole QP (E810). */
-	attr.cap = (struct ibv_qp_cap){.max_send_wr = TX_DEPTH, .max_send_sge = 1};
-	return rdma_create_qp(conn->id, endpoint_pd(c->endpoint), &attr) ? -errno : 0;
+	conn->rc.max_inline = attr.cap.max_inline_data;
+	/* What it has beyond that is not counted on: the CQ is not made for it. */
+	conn->rc.tx_depth = asked.max_send_wr;
+	conn->rc.rx_depth = asked.max_recv_wr;
+	return 0;
+}
+
+/* Where there is no SRQ the receives are there before the peer can send: iWARP would end the
+ * connection, RoCE wait for long. */
+static int fill_own_queue(struct conn *conn)
+{
+	int err;
+
+	if (!conn->rc.rx_depth)
+		return 0;
+	err = rail_conn_fill(&conn->rc);
+	return -err;
 }
 
 int conn_make_qp(struct control *c, struct conn *conn)
@@ -119,6 +152,8 @@ int conn_make_qp(struct control *c, struct conn *conn)
 	uint32_t more = 0;
 	int r;
 
+	if (c->n_active + c->n_passive >= endpoint_qps(c->endpoint))
+		return -ENOSPC;
 	r = endpoint_receives(c->endpoint, c->n_active + c->n_passive + 1, &more);
 	if (more)
 		command(c, &(struct rail_cmd){.type = RAIL_RECEIVES, .value = more});
@@ -135,8 +170,11 @@ int conn_make_qp(struct control *c, struct conn *conn)
 		return r;
 	conn->rc.qp = conn->id->qp;
 	conn->rc.qpn = conn->rc.qp->qp_num;
-	conn->phase = CONN_LIVE;
 	count_qp(c, conn, 1);
+	r = fill_own_queue(conn);
+	if (r < 0)
+		return r;
+	conn->phase = CONN_LIVE;
 	command_conn(c, RAIL_ATTACH, conn, 0);
 	return 0;
 }
@@ -224,6 +262,11 @@ static void marker_flushed(struct control *c, struct conn *conn)
 {
 	if (conn->phase != CONN_MARKING)
 		return;
+	/* Only QPs on an SRQ raise the event. */
+	if (!endpoint_srq(c->endpoint)) {
+		finish(c, conn, DRAIN_MARKER);
+		return;
+	}
 	conn->phase = CONN_LAST_WQE;
 	timer_heap_set(c->timers, &conn->timer.node, c->p.now_ns() + LAST_WQE_NS);
 	async_drain(c); /* it may be there already, unread */

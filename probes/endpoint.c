@@ -30,7 +30,8 @@ struct endpoint {
 	uint8_t *pattern, *scratch;
 	struct ibv_mr *pattern_mr, *scratch_mr;
 	struct rx_buffers rx;
-	uint32_t rx_ready;
+	uint32_t rx_ready, qps;
+	bool has_srq;
 	struct chunk chunk[CHUNKS_MAX]; /* all registered memory, for the end */
 	uint32_t n_chunks;
 	struct conn_memory *free_memory;
@@ -134,17 +135,30 @@ static int open_failed(const char *what, char *err, size_t errlen)
 	return -e;
 }
 
+/* Completions that one QP may have outstanding. */
+static uint32_t per_qp(const struct endpoint *e)
+{
+	return TX_DEPTH + 1 + (e->has_srq ? ECHO_BOUND : RX_PER_QP);
+}
+
+/* Fewer QPs than configured where the device's queues are short. */
+static void limit_qps(struct endpoint *e)
+{
+	uint32_t cqe = (uint32_t)e->attr.max_cqe, wr = (uint32_t)e->attr.max_srq_wr;
+
+	e->qps = min_u32(e->limits.qps, cqe > RX_MARGIN ? (cqe - RX_MARGIN) / per_qp(e) : 0);
+	if (e->has_srq)
+		e->qps = min_u32(e->qps, wr > RX_MARGIN ? (wr - RX_MARGIN) / ECHO_BOUND : 0);
+	e->rx.capacity = e->has_srq ? ECHO_BOUND * e->qps + RX_MARGIN : 0;
+}
+
 static int make_cq(struct endpoint *e)
 {
-	/* Everything that can be outstanding at once: an overflow would break every QP. */
-	uint32_t depth = e->rx.capacity + e->limits.qps * (TX_DEPTH + 1);
-
 	e->channel = ibv_create_comp_channel(e->verbs);
 	if (!e->channel)
 		return -1;
 	set_nonblock(e->channel->fd);
-	depth = min_u32(depth, (uint32_t)e->attr.max_cqe);
-	e->cq = ibv_create_cq(e->verbs, (int)depth, NULL, e->channel, 0);
+	e->cq = ibv_create_cq(e->verbs, (int)(e->qps * per_qp(e) + RX_MARGIN), NULL, e->channel, 0);
 	return e->cq ? 0 : -1;
 }
 
@@ -152,8 +166,8 @@ static int make_srq(struct endpoint *e)
 {
 	struct ibv_srq_init_attr attr = {.attr = {.max_wr = e->rx.capacity, .max_sge = 1}};
 
-	attr.attr.max_wr = min_u32(attr.attr.max_wr, (uint32_t)e->attr.max_srq_wr);
-	e->rx.capacity = attr.attr.max_wr;
+	if (!e->has_srq)
+		return 0;
 	e->srq = ibv_create_srq(e->pd, &attr);
 	e->rx.srq = e->srq;
 	return e->srq ? 0 : -1;
@@ -189,8 +203,10 @@ static int make_scratch(struct endpoint *e)
 
 int endpoint_open(struct endpoint *e, struct ibv_context *verbs, char *err, size_t errlen)
 {
-	if (!e->attr.max_srq) {
-		snprintf(err, errlen, "%s has no shared receive queue: probing it is not built yet",
+	e->has_srq = e->attr.max_srq > 0;
+	limit_qps(e);
+	if (!e->qps) {
+		snprintf(err, errlen, "%s has too short a completion queue to be probed",
 			 ibv_get_device_name(verbs->device));
 		return -EOPNOTSUPP;
 	}
@@ -269,6 +285,11 @@ struct ibv_srq *endpoint_srq(const struct endpoint *e)
 	return e->srq;
 }
 
+uint32_t endpoint_qps(const struct endpoint *e)
+{
+	return e->qps;
+}
+
 struct ibv_comp_channel *endpoint_channel(const struct endpoint *e)
 {
 	return e->channel;
@@ -315,7 +336,7 @@ enum op_lack endpoint_op_lack(const struct endpoint *e, enum op op)
 	return OP_LACK_NONE;
 }
 
-static struct chunk *add_chunk(struct endpoint *e, size_t bytes)
+static struct chunk *add_chunk(struct endpoint *e, size_t bytes, int access)
 {
 	struct chunk *c = &e->chunk[e->n_chunks];
 
@@ -325,7 +346,7 @@ static struct chunk *add_chunk(struct endpoint *e, size_t bytes)
 	}
 	memset(c->memory, 0, bytes);
 	errno = 0;
-	c->mr = ibv_reg_mr(e->pd, c->memory, bytes, IBV_ACCESS_LOCAL_WRITE);
+	c->mr = ibv_reg_mr(e->pd, c->memory, bytes, IBV_ACCESS_LOCAL_WRITE | access);
 	if (!c->mr) {
 		errno = errno ? errno : ENOMEM;
 		free(c->memory);
@@ -342,7 +363,7 @@ int endpoint_receives(struct endpoint *e, uint32_t connections, uint32_t *ret_mo
 	int r = 0;
 
 	while (e->rx_ready < want) {
-		struct chunk *c = add_chunk(e, (size_t)RX_CHUNK * e->rx.size);
+		struct chunk *c = add_chunk(e, (size_t)RX_CHUNK * e->rx.size, 0);
 
 		if (!c) {
 			r = -errno;
@@ -366,31 +387,56 @@ int endpoint_arm_limit(struct endpoint *e)
 	return -ibv_modify_srq(e->srq, &attr, IBV_SRQ_LIMIT);
 }
 
+static uint32_t rounded(uint32_t bytes)
+{
+	return (bytes + 63) & ~63u;
+}
+
+/* On iWARP a READ's answer is a WRITE into our memory, by the peer: that part alone it may reach,
+ * and only there. Elsewhere nothing but the pattern and the scratch page is open to anybody. */
+static struct chunk *add_sinks(struct endpoint *e, struct chunk *others, uint32_t sink)
+{
+	if (e->verbs->device->transport_type != IBV_TRANSPORT_IWARP)
+		return others;
+	return add_chunk(e, (size_t)MEMORY_CHUNK * sink, IBV_ACCESS_REMOTE_WRITE);
+}
+
+/* Memory of some connections: for each what it sends from and receives into; then all sinks. */
+static int more_memory(struct endpoint *e)
+{
+	uint32_t tx = rounded(max_u32(TX_SLOT_MIN, e->limits.send_size));
+	uint32_t sink = rounded(max_u32(64, e->limits.sink_size));
+	uint32_t rx = e->has_srq ? 0 : rounded(e->rx.size);
+	uint32_t each = TX_SLOTS * tx + RX_PER_QP * rx;
+	struct chunk *c = add_chunk(e, (size_t)MEMORY_CHUNK * (each + sink), 0), *sinks;
+
+	sinks = c ? add_sinks(e, c, sink) : NULL;
+	if (!sinks)
+		return -errno;
+	for (uint32_t i = 0; i < MEMORY_CHUNK && e->n_free < e->memory_cap; i++) {
+		uint8_t *m = c->memory + (size_t)i * each;
+		size_t at = (sinks == c ? (size_t)MEMORY_CHUNK * each : 0) + (size_t)i * sink;
+
+		e->free_memory[e->n_free++] = (struct conn_memory){
+			.tx = m,
+			.rx = rx ? m + TX_SLOTS * tx : NULL,
+			.sink = sinks->memory + at,
+			.tx_size = tx,
+			.rx_size = rx,
+			.sink_size = sink,
+			.lkey = c->mr->lkey,
+			.sink_lkey = sinks->mr->lkey,
+		};
+	}
+	return 0;
+}
+
 int endpoint_take_memory(struct endpoint *e, struct conn_memory *ret)
 {
-	uint32_t tx = max_u32(TX_SLOT_MIN, e->limits.send_size);
-	uint32_t sink = (max_u32(64, e->limits.sink_size) + 63) & ~63u;
-	uint32_t each;
+	int r = e->n_free ? 0 : more_memory(e);
 
-	tx = (tx + 63) & ~63u;
-	each = TX_SLOTS * tx + sink;
-	if (!e->n_free) {
-		struct chunk *c = add_chunk(e, (size_t)MEMORY_CHUNK * each);
-
-		if (!c)
-			return -errno;
-		for (uint32_t i = 0; i < MEMORY_CHUNK && e->n_free < e->memory_cap; i++) {
-			uint8_t *m = c->memory + (size_t)i * each;
-
-			e->free_memory[e->n_free++] = (struct conn_memory){
-				.tx = m,
-				.sink = m + TX_SLOTS * tx,
-				.tx_size = tx,
-				.sink_size = sink,
-				.lkey = c->mr->lkey,
-			};
-		}
-	}
+	if (r < 0)
+		return r;
 	*ret = e->free_memory[--e->n_free];
 	return 0;
 }

@@ -20,7 +20,7 @@ struct endpoint_limits {
 struct endpoint *endpoint_new(const struct endpoint_limits *l);
 /* Open our own context. 0, or -errno with a sentence in err that says what to do. */
 int endpoint_open_device(struct endpoint *e, const char *device, char *err, size_t errlen);
-/* Make PD, CQ, SRQ, pattern and scratch page on librdmacm's context. */
+/* Make PD, CQ, SRQ (where the device has that), pattern and scratch page on librdmacm's context. */
 int endpoint_open(struct endpoint *e, struct ibv_context *verbs, char *err, size_t errlen);
 /* Frees what can be freed without asking the device; the process's exit does the rest. */
 void endpoint_free(struct endpoint *e);
@@ -30,7 +30,9 @@ struct ibv_context *endpoint_verbs(const struct endpoint *e); /* NULL before ope
 const struct ibv_device_attr *endpoint_attr(const struct endpoint *e);
 struct ibv_pd *endpoint_pd(const struct endpoint *e);
 struct ibv_cq *endpoint_cq(const struct endpoint *e);
-struct ibv_srq *endpoint_srq(const struct endpoint *e);
+struct ibv_srq *endpoint_srq(const struct endpoint *e); /* NULL: the device has none */
+/* How many QPs its queues have room for: an overflow would break them all. */
+uint32_t endpoint_qps(const struct endpoint *e);
 struct ibv_comp_channel *endpoint_channel(const struct endpoint *e);
 const struct rx_buffers *endpoint_rx(const struct endpoint *e);
 void endpoint_pattern(const struct endpoint *e, struct wire_region *ret);
@@ -39,8 +41,8 @@ void endpoint_scratch(const struct endpoint *e, struct wire_region *ret, bool *r
 enum op_lack endpoint_op_lack(const struct endpoint *e, enum op op);
 
 /* Have receive buffers ready for so many connections in all; ret_more is how many more the rail
- * may post now, set also on failure. SRQ depth >= ECHO_BOUND x connections + margin, or frozen
- * peers starve others. */
+ * may post now, set also on failure. Without SRQ there is nothing to do: each QP has its own. SRQ
+ * depth >= ECHO_BOUND x connections + margin, or frozen peers starve others. */
 int endpoint_receives(struct endpoint *e, uint32_t connections, uint32_t *ret_more);
 /* Arm the SRQ limit (one shot). */
 int endpoint_arm_limit(struct endpoint *e);

@@ -70,7 +70,7 @@ static void take_receives(struct rail *r, uint32_t more)
 {
 	for (uint32_t i = 0; i < more && r->rx_ready < r->p.max_receives; i++)
 		r->rx_free[r->rx_free_len++] = r->rx_ready++;
-	rail_post_receives(r);
+	rail_rx_refill(r);
 }
 
 static void drain(struct rail *r, struct rail_conn *c, uint32_t value)

@@ -19,6 +19,7 @@ struct table;
 #define ECHO_BOUND 4	/* unanswered SENDs per session: a frozen peer's SRQ is not filled by us */
 #define TX_DEPTH 7	/* send queue entries asked for; one is kept for the marker */
 #define TX_SLOTS 8	/* buffers to send from */
+#define RX_PER_QP 8	/* receives of a QP without SRQ: HELLO, goodbye, ECHO_BOUND, some more */
 #define TX_SLOT_MIN 512 /* a HELLO fits */
 #define MARKER_WR_ID 0xDEADBEEFDEADBEEFULL
 #define MEDIAN_LEN 15 /* round trips that the suspicion of a retransmission looks back on */
@@ -30,8 +31,9 @@ enum conn_role { CONN_ACTIVE, CONN_PASSIVE };
 struct conn_memory {
 	uint8_t *tx;   /* TX_SLOTS x tx_size */
 	uint8_t *sink; /* what READs bring, what WRITEs take, what atomics found */
-	uint32_t tx_size, sink_size;
-	uint32_t lkey;
+	uint8_t *rx;   /* RX_PER_QP x rx_size; NULL with an SRQ */
+	uint32_t tx_size, sink_size, rx_size;
+	uint32_t lkey, sink_lkey;
 };
 
 enum tx_kind { TX_HELLO, TX_PROBE, TX_REPLY, TX_GOODBYE, TX_KEEPALIVE, TX_MARKER };
@@ -52,6 +54,8 @@ struct rail_conn {
 	enum conn_role role;
 	struct conn_memory mem;
 	uint32_t max_inline;
+	uint32_t tx_depth; /* of the send queue, at most TX_DEPTH */
+	uint32_t rx_depth; /* of the receive queue; 0 with an SRQ */
 	void *owner;
 	uint8_t hello_out[WIRE_MAX_HELLO]; /* to be sent by SEND_HELLO */
 	uint32_t hello_out_len;
@@ -67,7 +71,9 @@ struct rail_conn {
 	uint64_t sent_ns;		 /* our last SEND */
 	struct tx_record fifo[TX_SLOTS]; /* RC completes in order */
 	uint32_t fifo_head, fifo_len;
-	uint32_t slots_used; /* bit per tx slot */
+	uint32_t slots_used;  /* bit per tx slot */
+	uint32_t unsignalled; /* posted last, whose completions do not come */
+	uint32_t rx_out;      /* bit per buffer that the receive queue has; at first control's */
 	/* Each is told to control once, however often the peer repeats itself. */
 	bool hello_seen, goodbye_seen, failed;
 	bool draining, marker_posted, marker_told;
@@ -115,10 +121,14 @@ struct rail_session {
 	bool started;	/* instants are booked: since it first was up, or first failed to connect */
 };
 
+/* Post the receives of a QP without SRQ that are not posted: by control before ATTACH, from then on
+ * by the rail. 0 or a positive errno. */
+int rail_conn_fill(struct rail_conn *c);
+
 /* Receive buffers: entry i of the arrays below is posted with wr_id RX_TAG | i. */
 #define RX_TAG 0x5200000000000000ULL
 struct rx_buffers {
-	struct ibv_srq *srq;
+	struct ibv_srq *srq;	 /* NULL: the device has none, and nothing but size counts */
 	uint32_t capacity, size; /* entries, bytes each */
 	uint8_t **address;
 	uint32_t *lkey;

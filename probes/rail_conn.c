@@ -41,7 +41,7 @@ static struct rail_conn *conn_of(struct rail *r, uint32_t qpn)
 /* A free send buffer, or NULL. One send queue entry stays free for the marker. */
 static uint8_t *take_slot(struct rail_conn *c, uint8_t *ret_slot)
 {
-	if (c->fifo_len >= TX_DEPTH - 1)
+	if (c->fifo_len + 1 >= c->tx_depth)
 		return NULL;
 	for (uint8_t i = 0; i < TX_SLOTS; i++)
 		if (!(c->slots_used & (1u << i))) {
@@ -51,16 +51,28 @@ static uint8_t *take_slot(struct rail_conn *c, uint8_t *ret_slot)
 	return NULL;
 }
 
+/* That a reply was acknowledged is no news worth waking for: the next signalled request tells it
+ * too. As many may wait for that as leave room for the replies that a peer can ask for at once. */
+static bool needs_signal(const struct rail_conn *c, enum tx_kind kind)
+{
+	if (kind != TX_REPLY && kind != TX_KEEPALIVE)
+		return true;
+	return c->unsignalled + ECHO_BOUND + 1 >= c->tx_depth;
+}
+
 static int post(struct rail_conn *c, struct ibv_send_wr *wr, struct tx_record rec)
 {
+	bool signalled = needs_signal(c, (enum tx_kind)rec.kind);
 	struct ibv_send_wr *bad;
 	int err;
 
 	wr->wr_id = rec.wr_id;
-	wr->send_flags |= IBV_SEND_SIGNALED;
+	if (signalled)
+		wr->send_flags |= IBV_SEND_SIGNALED;
 	err = ibv_post_send(c->qp, wr, &bad);
 	if (err)
 		return err;
+	c->unsignalled = signalled ? 0 : c->unsignalled + 1;
 	c->fifo[(c->fifo_head + c->fifo_len++) % TX_SLOTS] = rec;
 	if (rec.slot < TX_SLOTS)
 		c->slots_used |= 1u << rec.slot;
@@ -199,7 +211,7 @@ int rail_conn_post_onesided(struct rail_conn *c, enum op op, uint64_t seq, uint3
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)c->mem.sink,
 		.length = len,
-		.lkey = c->mem.lkey,
+		.lkey = c->mem.sink_lkey,
 	};
 	struct ibv_send_wr wr = {
 		.sg_list = &sge,
@@ -311,32 +323,46 @@ static void received(struct rail *r, struct rail_conn *c, const uint8_t *data, s
 
 static void receive_done(struct rail *r, struct rail_conn *c, const struct ibv_wc *wc)
 {
-	uint32_t i = (uint32_t)(wc->wr_id & ~RX_TAG);
+	const uint8_t *data = rail_rx_take(r, c, wc->wr_id);
 
-	if (i >= r->rx_ready || !r->rx_out[i])
+	if (!data)
 		return; /* not a buffer of ours */
-	r->rx_out[i] = false;
-	r->rx_posted--;
-	r->rx_free[r->rx_free_len++] = i;
 	if (wc->status == IBV_WC_SUCCESS && wc->byte_len <= r->rx.size)
-		received(r, c, r->rx.address[i], wc->byte_len);
+		received(r, c, data, wc->byte_len);
 	else if (c && wc->status != IBV_WC_SUCCESS && wc->status != IBV_WC_WR_FLUSH_ERR)
 		failed(r, c, wc->status, wc->vendor_err, OP_SEND);
+	/* What is posted on a QP in error comes back at once. */
+	if (!r->rx.srq && wc->status == IBV_WC_SUCCESS && !c->draining && !c->failed)
+		rail_conn_fill(c);
+}
+
+/* The record that this completion is of leaves the queue, with those before it: they were not
+ * signalled, and RC completes in order. */
+static bool retire(struct rail_conn *c, uint64_t wr_id, struct tx_record *ret)
+{
+	uint32_t n = 0;
+
+	while (n < c->fifo_len && c->fifo[(c->fifo_head + n) % TX_SLOTS].wr_id != wr_id)
+		n++;
+	if (n == c->fifo_len)
+		return false; /* stale generation */
+	for (uint32_t i = 0; i <= n; i++) {
+		*ret = c->fifo[c->fifo_head];
+		c->fifo_head = (c->fifo_head + 1) % TX_SLOTS;
+		c->fifo_len--;
+		if (ret->slot < TX_SLOTS)
+			c->slots_used &= ~(1u << ret->slot);
+	}
+	return true;
 }
 
 static void send_done(struct rail *r, struct rail_conn *c, const struct ibv_wc *wc)
 {
 	struct tx_record rec;
 
-	if (!c || !c->fifo_len)
-		return; /* a QP that is forgotten: rxe does not clean the CQ at destroy */
-	rec = c->fifo[c->fifo_head];
-	if (rec.wr_id != wc->wr_id)
-		return; /* stale generation */
-	c->fifo_head = (c->fifo_head + 1) % TX_SLOTS;
-	c->fifo_len--;
-	if (rec.slot < TX_SLOTS)
-		c->slots_used &= ~(1u << rec.slot);
+	/* NULL: a QP that is forgotten, for rxe does not clean the CQ at destroy. */
+	if (!c || !retire(c, wc->wr_id, &rec))
+		return;
 	if (wc->status != IBV_WC_SUCCESS && rec.kind != TX_MARKER)
 		failed(r, c, wc->status, wc->vendor_err, rec.op);
 	if (rec.kind == TX_PROBE && c->session)
@@ -388,28 +414,9 @@ unsigned rail_poll(struct rail *r)
 		if (n > 0)
 			r->armed = false;
 		if (r->rx_free_len)
-			rail_post_receives(r);
+			rail_rx_refill(r);
 		if (n < POLL_BATCH)
 			break;
 	}
 	return total;
-}
-
-void rail_post_receives(struct rail *r)
-{
-	while (r->rx_free_len) {
-		uint32_t i = r->rx_free[r->rx_free_len - 1];
-		struct ibv_sge sge = {
-			.addr = (uintptr_t)r->rx.address[i],
-			.length = r->rx.size,
-			.lkey = r->rx.lkey[i],
-		};
-		struct ibv_recv_wr *bad, wr = {.wr_id = RX_TAG | i, .sg_list = &sge, .num_sge = 1};
-
-		if (ibv_post_srq_recv(r->rx.srq, &wr, &bad))
-			return; /* stays on the stack: tried again at the next completion */
-		r->rx_out[i] = true;
-		r->rx_free_len--;
-		r->rx_posted++;
-	}
 }

@@ -1,4 +1,4 @@
-/* Inside of the rail: shared by rail.c, rail_conn.c and rail_session.c only. */
+/* Inside of the rail: shared by rail*.c only. */
 #pragma once
 #include "core/clock.h"
 #include "probes/rail.h"
@@ -40,13 +40,18 @@ void rail_conn_mark(struct rail *r, struct rail_conn *c);
 void rail_conn_forget(struct rail *r, struct rail_conn *c);
 /* Poll until the CQ is empty (bounded); the number of completions handled. */
 unsigned rail_poll(struct rail *r);
-void rail_post_receives(struct rail *r);
 /* Post a probe's work request; 0 or a positive errno. */
 int rail_conn_post_send(struct rail *r, struct rail_conn *c, uint64_t seq, uint32_t len);
 /* READ, WRITE or atomic. */
 int rail_conn_post_onesided(struct rail_conn *c, enum op op, uint64_t seq, uint32_t len);
 int rail_conn_post_keepalive(struct rail *r, struct rail_conn *c, uint64_t seq);
 void rail_note_conn(struct rail *r, enum rail_note_type type, struct rail_conn *c);
+
+/* rail_rx.c */
+/* The buffer that a completion brings; NULL: not one of ours. c may be NULL. */
+const uint8_t *rail_rx_take(struct rail *r, struct rail_conn *c, uint64_t wr_id);
+/* Give back to the SRQ what was taken. */
+void rail_rx_refill(struct rail *r);
 
 /* rail_session.c */
 void rail_session_add(struct rail *r, struct rail_session *s, uint32_t lacks);

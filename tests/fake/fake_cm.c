@@ -423,16 +423,15 @@ int rdma_create_qp(struct rdma_cm_id *ibid, struct ibv_pd *pd, struct ibv_qp_ini
 	FAKE_GUARD;
 	struct fake_id *id = (struct fake_id *)ibid;
 	struct fake_qp *qp;
-	uint32_t most = id->dev->knobs.max_inline;
 
-	fake_check(attr->send_cq && attr->recv_cq && attr->srq && attr->qp_type == IBV_QPT_RC,
-		   "a QP without CQ or SRQ");
+	fake_check(attr->send_cq && attr->recv_cq && attr->qp_type == IBV_QPT_RC,
+		   "a QP without CQ, or of another kind");
 	if (failed(fake_call(CALL_CREATE_QP)))
 		return -1;
 	if (id->dev->removed)
 		return failed(EIO);
 	if (id->doomed || !ibid->verbs || ibid->verbs != pd->context ||
-	    (most && attr->cap.max_inline_data > most))
+	    !fake_qp_fits(id->dev, attr))
 		return failed(EINVAL);
 	qp = fake_qp_new(pd, attr);
 	ibid->qp = &qp->qp;

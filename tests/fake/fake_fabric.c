@@ -386,6 +386,7 @@ void fabric_set_knobs(struct fake_device *dev, const struct fake_knobs *knobs)
 {
 	fake_lock();
 	dev->knobs = *knobs;
+	dev->dev.transport_type = knobs->iwarp ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
 	fake_unlock();
 }
 
@@ -484,6 +485,13 @@ bool fabric_deliver(struct fake_device *dev, uint32_t qpn, const void *data, uin
 
 /* --- questions --- */
 
+uint64_t fabric_send_completions(const struct fake_device *dev)
+{
+	FAKE_GUARD;
+
+	return dev->send_completions;
+}
+
 uint64_t fabric_reads(const struct fake_device *dev)
 {
 	FAKE_GUARD;
@@ -510,7 +518,7 @@ uint32_t fabric_srq_posted(const struct fake_device *dev)
 	uint32_t n;
 
 	fake_lock();
-	n = dev->srq ? dev->srq->n : 0;
+	n = dev->srq ? dev->srq->queue.n : 0;
 	fake_unlock();
 	return n;
 }

@@ -39,6 +39,7 @@ enum fabric_call {
 	CALL_MODIFY_QP,
 	CALL_POST_SEND,
 	CALL_POST_SRQ_RECV,
+	CALL_POST_RECV,
 	CALL_POLL_CQ,
 	CALL_GET_ASYNC_EVENT,
 	CALL_CREATE_EVENT_CHANNEL,
@@ -76,19 +77,22 @@ enum last_wqe { LAST_WQE_ONCE, LAST_WQE_NEVER, LAST_WQE_TWICE, LAST_WQE_LATE };
 struct fake_knobs {
 	enum last_wqe last_wqe;
 	uint64_t last_wqe_late_ns;
-	uint32_t max_inline;   /* 0: as asked for; else more is refused */
-	bool no_srq;	       /* irdma */
-	bool no_atomics;       /* irdma, siw */
-	bool no_reads_out;     /* max_qp_init_rd_atom 0: it cannot begin a READ */
-	bool no_reads_in;      /* max_qp_rd_atom 0: it serves none */
-	uint8_t hello_without; /* type of a TLV that its HELLOs leave out, as older daemons */
-	bool no_link_layer;    /* EFA */
-	bool hardware;	       /* a port that is down retries, instead of failing at once as rxe */
-	bool lose_marker;      /* a work request posted on a QP in error never comes back */
-	bool no_receives;      /* its SRQ looks empty to peers */
-	bool corrupt_reads;    /* READs from this device arrive with one bit flipped */
-	bool shift_reads;      /* ... one byte off */
-	bool refuse_reads;     /* as if the region were gone */
+	uint32_t max_inline;	/* 0: as asked for; else more is refused */
+	int max_cqe, max_qp_wr; /* 0: many */
+	bool no_srq;		/* irdma */
+	bool iwarp;		/* a READ writes into the requester's memory */
+	bool lose_receives;	/* those of a QP in error never come back (E810) */
+	bool no_atomics;	/* irdma, siw */
+	bool no_reads_out;	/* max_qp_init_rd_atom 0: it cannot begin a READ */
+	bool no_reads_in;	/* max_qp_rd_atom 0: it serves none */
+	uint8_t hello_without;	/* type of a TLV that its HELLOs leave out, as older daemons */
+	bool no_link_layer;	/* EFA */
+	bool hardware;		/* a port that is down retries, instead of failing at once as rxe */
+	bool lose_marker;	/* a work request posted on a QP in error never comes back */
+	bool corrupt_reads;	/* READs from this device arrive with one bit flipped */
+	bool shift_reads;	/* ... one byte off */
+	bool refuse_reads;	/* as if the region were gone */
+	bool no_receives;	/* its SRQ looks empty to peers */
 	bool double_completions;      /* every send completion comes twice */
 	bool lose_rtu;		      /* its RTUs are lost: the peer's ESTABLISHED waits */
 	uint64_t closes_after_ns;     /* it ends what it accepted after that; 0: it does not */
@@ -168,7 +172,9 @@ void fabric_request(struct fake_device *dev, const char *from, const char *to, c
 
 unsigned fabric_objects(enum fabric_object kind);	   /* alive now */
 uint32_t fabric_srq_posted(const struct fake_device *dev); /* receives that wait */
-uint64_t fabric_srq_taken(const struct fake_device *dev);  /* consumed so far */
+/* Completions of requests so far: each may cost a wake-up. */
+uint64_t fabric_send_completions(const struct fake_device *dev);
+uint64_t fabric_srq_taken(const struct fake_device *dev); /* consumed so far */
 /* One-sided requests that it served. */
 uint64_t fabric_reads(const struct fake_device *dev);
 uint64_t fabric_writes(const struct fake_device *dev);

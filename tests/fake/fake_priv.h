@@ -25,7 +25,7 @@ struct fake_wr {
 	uint64_t remote_addr, compare_add;
 	uint32_t rkey;
 	uint32_t attempt, rnr_attempt;
-	bool delivered;
+	bool delivered, signalled;
 };
 
 struct fake_cqe {
@@ -53,12 +53,16 @@ struct fake_recv {
 	struct ibv_sge sge;
 };
 
+struct fake_queue {
+	struct fake_recv *ring;
+	uint32_t head, n, max;
+};
+
 struct fake_srq {
 	struct ibv_srq srq; /* first */
 	struct fake_device *dev;
-	struct fake_recv *ring;
-	uint32_t head, n, max, limit;
-	uint64_t taken;
+	struct fake_queue queue;
+	uint32_t limit;
 	unsigned qps;
 };
 
@@ -80,7 +84,9 @@ struct fake_qp {
 	struct fake_qp *next;
 	struct fake_device *dev, *peer;
 	enum ibv_qp_state state;
+	struct fake_queue receives; /* without SRQ */
 	uint32_t peer_qpn, max_send, max_inline, n_send;
+	uint32_t unsignalled; /* done, but their places are free only with the next completion */
 	uint8_t ack_timeout, retry_count, rnr_retry;
 	uint32_t sgid_index;
 	uint8_t dgid[16];
@@ -140,7 +146,7 @@ struct fake_device {
 	struct fake_mr *mrs;
 	struct fake_qp *qps;
 	uint32_t n_qps, next_qpn;
-	uint64_t srq_taken;
+	uint64_t srq_taken, send_completions;
 	uint64_t reads, writes, atomics; /* served */
 	struct fake_answer answer;
 	uint8_t tos;
@@ -271,10 +277,12 @@ void fake_forget_qp_events(struct fake_context *c, const struct fake_qp *qp);
 int fake_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 int fake_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+int fake_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 int fake_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 void fake_push(struct fake_cq *cq, const struct ibv_wc *wc);
 bool fake_receive(struct fake_qp *qp, const uint8_t *data, uint32_t len);
 struct fake_qp *fake_qp_find(const struct fake_device *dev, uint32_t qpn);
+bool fake_qp_fits(const struct fake_device *dev, const struct ibv_qp_init_attr *attr);
 struct fake_qp *fake_qp_new(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 void fake_qp_free(struct fake_qp *qp);
 void fake_qp_connect(struct fake_qp *qp, const struct fake_id *id, struct fake_device *peer,

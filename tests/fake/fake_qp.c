@@ -87,6 +87,16 @@ static void complete(struct fake_qp *qp, struct fake_wr *wr, enum ibv_wc_status 
 		.qp_num = qp->qp.qp_num,
 	};
 
+	if (status == IBV_WC_SUCCESS && !wr->signalled) {
+		qp->n_send++;
+		qp->unsignalled++;
+		free(wr->payload);
+		free(wr);
+		return;
+	}
+	qp->n_send -= qp->unsignalled;
+	qp->unsignalled = 0;
+	qp->dev->send_completions++;
 	fake_push((struct fake_cq *)qp->qp.send_cq, &wc);
 	if (qp->dev->knobs.double_completions)
 		fake_push((struct fake_cq *)qp->qp.send_cq, &wc);
@@ -144,6 +154,26 @@ static void last_wqe(struct fake_qp *qp)
 	}
 }
 
+static struct fake_recv take_receive(struct fake_queue *q)
+{
+	struct fake_recv r = q->ring[q->head];
+
+	q->head = (q->head + 1) % q->max;
+	q->n--;
+	return r;
+}
+
+static void flush_receives(struct fake_qp *qp)
+{
+	while (qp->receives.n && !qp->dev->knobs.lose_receives) {
+		struct ibv_wc wc = {.wr_id = take_receive(&qp->receives).wr_id,
+				    .status = IBV_WC_WR_FLUSH_ERR,
+				    .qp_num = qp->qp.qp_num};
+
+		fake_push((struct fake_cq *)qp->qp.recv_cq, &wc);
+	}
+}
+
 void fake_qp_error(struct fake_qp *qp)
 {
 	if (qp->state == IBV_QPS_ERR)
@@ -151,7 +181,9 @@ void fake_qp_error(struct fake_qp *qp)
 	qp->state = IBV_QPS_ERR;
 	while (qp->head)
 		complete(qp, take_head(qp), IBV_WC_WR_FLUSH_ERR);
-	last_wqe(qp);
+	flush_receives(qp);
+	if (qp->qp.srq)
+		last_wqe(qp);
 }
 
 void fake_qp_gone(struct fake_qp *qp)
@@ -178,7 +210,7 @@ static void check_limit(struct fake_srq *srq)
 	struct ibv_async_event ev = {.event_type = IBV_EVENT_SRQ_LIMIT_REACHED,
 				     .element.srq = &srq->srq};
 
-	if (!srq->limit || srq->n >= srq->limit)
+	if (!srq->limit || srq->queue.n >= srq->limit)
 		return;
 	srq->limit = 0; /* one shot */
 	fake_raise((struct fake_context *)srq->srq.context, &ev);
@@ -188,16 +220,14 @@ static void check_limit(struct fake_srq *srq)
 bool fake_receive(struct fake_qp *qp, const uint8_t *data, uint32_t len)
 {
 	struct fake_srq *srq = (struct fake_srq *)qp->qp.srq;
+	struct fake_queue *q = srq ? &srq->queue : &qp->receives;
 	struct fake_recv r;
 	struct ibv_wc wc;
 
-	if (!srq->n)
+	if (!q->n)
 		return false;
-	r = srq->ring[srq->head];
-	srq->head = (srq->head + 1) % srq->max;
-	srq->n--;
-	srq->taken++;
-	srq->dev->srq_taken++;
+	r = take_receive(q);
+	qp->dev->srq_taken += srq != NULL;
 	wc = (struct ibv_wc){
 		.wr_id = r.wr_id,
 		.status = len > r.sge.length ? IBV_WC_LOC_LEN_ERR : IBV_WC_SUCCESS,
@@ -208,8 +238,21 @@ bool fake_receive(struct fake_qp *qp, const uint8_t *data, uint32_t len)
 	if (wc.status == IBV_WC_SUCCESS && len)
 		memcpy((void *)(uintptr_t)r.sge.addr, data, len);
 	fake_push((struct fake_cq *)qp->qp.recv_cq, &wc);
-	check_limit(srq);
+	if (srq)
+		check_limit(srq);
 	return true;
+}
+
+static int post_receive(struct fake_device *dev, struct fake_queue *q, struct ibv_recv_wr *wr)
+{
+	fake_check(wr->num_sge == 1 && !wr->next,
+		   "a receive in a form that the fake does not know");
+	fake_check(fake_mr_find(dev, wr->sg_list->lkey, wr->sg_list->addr, wr->sg_list->length),
+		   "a receive is posted into memory that is not registered");
+	if (q->n == q->max)
+		return ENOMEM;
+	q->ring[(q->head + q->n++) % q->max] = (struct fake_recv){wr->wr_id, wr->sg_list[0]};
+	return 0;
 }
 
 int fake_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
@@ -219,18 +262,22 @@ int fake_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr, struct ibv
 	int err = fake_call(CALL_POST_SRQ_RECV);
 
 	*bad = wr;
-	if (err)
-		return err;
-	fake_check(wr->num_sge == 1 && !wr->next,
-		   "a receive in a form that the fake does not know");
-	fake_check(
-		fake_mr_find(srq->dev, wr->sg_list->lkey, wr->sg_list->addr, wr->sg_list->length),
-		"a receive is posted into memory that is not registered");
-	if (srq->n == srq->max)
-		return ENOMEM;
-	srq->ring[(srq->head + srq->n++) % srq->max] =
-		(struct fake_recv){wr->wr_id, wr->sg_list[0]};
-	return 0;
+	return err ? err : post_receive(srq->dev, &srq->queue, wr);
+}
+
+int fake_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	FAKE_GUARD;
+	struct fake_qp *qp = (struct fake_qp *)ibqp;
+	int err = fake_call(CALL_POST_RECV);
+
+	*bad = wr;
+	fake_check(!qp->qp.srq, "a receive is posted on a QP that has an SRQ");
+	if (!err)
+		err = post_receive(qp->dev, &qp->receives, wr);
+	if (!err && qp->state == IBV_QPS_ERR)
+		flush_receives(qp);
+	return err;
 }
 
 /* --- a request on its way --- */
@@ -245,6 +292,17 @@ static bool brings_data(const struct fake_wr *wr)
 	return wr->opcode == IBV_WR_RDMA_READ || wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
+/* On iWARP the answer is a WRITE of the peer's into our memory. */
+static void check_sink(const struct fake_qp *qp, const struct fake_wr *wr)
+{
+	const struct fake_mr *mr =
+		fake_mr_find(qp->dev, wr->sge.lkey, wr->sge.addr, wr->sge.length);
+	bool open = mr && mr->access & IBV_ACCESS_REMOTE_WRITE;
+
+	fake_check(open == qp->dev->knobs.iwarp,
+		   "where a READ lands is open to the peer, or on iWARP it is not");
+}
+
 static void answer_arrives(const struct action *a)
 {
 	struct fake_qp *qp = fake_qp_find(a->dev, a->qpn);
@@ -256,6 +314,8 @@ static void answer_arrives(const struct action *a)
 		break_with(qp, (enum ibv_wc_status)a->status);
 		return;
 	}
+	if (wr->opcode == IBV_WR_RDMA_READ)
+		check_sink(qp, wr);
 	if (brings_data(wr))
 		memcpy((void *)(uintptr_t)wr->sge.addr, wr->payload, wr->sge.length);
 	complete(qp, take_head(qp), IBV_WC_SUCCESS);
@@ -480,6 +540,7 @@ static struct fake_wr *copy_wr(const struct fake_qp *qp, const struct ibv_send_w
 	w->uid = fabric.next_uid++;
 	w->wr_id = wr->wr_id;
 	w->opcode = wr->opcode;
+	w->signalled = wr->send_flags & IBV_SEND_SIGNALED;
 	w->remote_addr = wr->wr.rdma.remote_addr;
 	w->rkey = wr->wr.rdma.rkey;
 	if (wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
@@ -514,7 +575,7 @@ int fake_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_
 		err = EIO;
 	if (err)
 		return err;
-	fake_check(!wr->next && wr->num_sge <= 1 && wr->send_flags & IBV_SEND_SIGNALED,
+	fake_check(!wr->next && wr->num_sge <= 1,
 		   "a request in a form that the fake does not know");
 	fake_check(qp->n_send < qp->max_send, "the send queue overflows");
 	if (qp->state == IBV_QPS_ERR) {
@@ -542,6 +603,17 @@ void fake_check_depths(const struct fake_device *dev, const struct rdma_conn_par
 		   "more READs are asked for than the device has");
 }
 
+bool fake_qp_fits(const struct fake_device *dev, const struct ibv_qp_init_attr *attr)
+{
+	const struct fake_knobs *k = &dev->knobs;
+	uint32_t most = k->max_qp_wr ? (uint32_t)k->max_qp_wr : UINT32_MAX;
+
+	fake_check(attr->srq || attr->cap.max_recv_wr, "a QP that can receive nothing");
+	fake_check(!attr->srq || !k->no_srq, "an SRQ of a device that has none");
+	return attr->cap.max_send_wr <= most && attr->cap.max_recv_wr <= most &&
+	       (!k->max_inline || attr->cap.max_inline_data <= k->max_inline);
+}
+
 struct fake_qp *fake_qp_new(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	struct fake_device *dev = ((struct fake_pd *)pd)->dev;
@@ -565,7 +637,10 @@ struct fake_qp *fake_qp_new(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	dev->n_qps++;
 	((struct fake_pd *)pd)->users++;
 	((struct fake_cq *)attr->send_cq)->qps++;
-	((struct fake_srq *)attr->srq)->qps++;
+	if (attr->srq)
+		((struct fake_srq *)attr->srq)->qps++;
+	qp->receives.max = attr->cap.max_recv_wr;
+	qp->receives.ring = calloc(attr->cap.max_recv_wr + 1, sizeof(*qp->receives.ring));
 	fake_made(OBJECT_QP);
 	return qp;
 }
@@ -583,7 +658,9 @@ void fake_qp_free(struct fake_qp *qp)
 	fake_qp_gone(qp);
 	((struct fake_pd *)qp->qp.pd)->users--;
 	((struct fake_cq *)qp->qp.send_cq)->qps--;
-	((struct fake_srq *)qp->qp.srq)->qps--;
+	if (qp->qp.srq)
+		((struct fake_srq *)qp->qp.srq)->qps--;
+	free(qp->receives.ring);
 	fake_gone(OBJECT_QP);
 	free(qp);
 }

@@ -9,6 +9,7 @@
 
 #define MAX_CQE 65536
 #define MAX_SRQ_WR 32768
+#define MAX_QP_WR 16384
 
 static struct fake_device *device_of(const struct ibv_context *ctx)
 {
@@ -20,6 +21,11 @@ static int call_on(const struct ibv_context *ctx, enum fabric_call call)
 	int err = fake_call(call);
 
 	return err ? err : fake_context_dead(ctx) ? EIO : 0;
+}
+
+static int max_cqe(const struct fake_device *dev)
+{
+	return dev->knobs.max_cqe ? dev->knobs.max_cqe : MAX_CQE;
 }
 
 /* --- devices and contexts --- */
@@ -63,6 +69,7 @@ struct fake_context *fake_context_new(struct fake_device *dev)
 		.ops = {.poll_cq = fake_poll_cq,
 			.req_notify_cq = fake_req_notify_cq,
 			.post_send = fake_post_send,
+			.post_recv = fake_post_recv,
 			.post_srq_recv = fake_post_srq_recv},
 	};
 	c->dev = dev;
@@ -151,7 +158,8 @@ int ibv_query_device(struct ibv_context *ctx, struct ibv_device_attr *attr)
 		return err;
 	*attr = (struct ibv_device_attr){
 		.phys_port_cnt = 1,
-		.max_cqe = MAX_CQE,
+		.max_cqe = max_cqe(dev),
+		.max_qp_wr = dev->knobs.max_qp_wr ? dev->knobs.max_qp_wr : MAX_QP_WR,
 		.max_srq = dev->knobs.no_srq ? 0 : 64,
 		.max_srq_wr = MAX_SRQ_WR,
 		.max_qp = 65536,
@@ -341,7 +349,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *ctx, int cqe, void *context,
 
 	(void)vector;
 	errno = call_on(ctx, CALL_CREATE_CQ);
-	if (!errno && (cqe < 1 || cqe > MAX_CQE))
+	if (!errno && (cqe < 1 || cqe > max_cqe(device_of(ctx))))
 		errno = EINVAL;
 	if (errno)
 		return NULL;
@@ -435,8 +443,8 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *ibpd, struct ibv_srq_init_attr *at
 	srq->srq.context = ibpd->context;
 	srq->srq.pd = ibpd;
 	srq->dev = pd->dev;
-	srq->max = attr->attr.max_wr;
-	srq->ring = calloc(srq->max, sizeof(*srq->ring));
+	srq->queue.max = attr->attr.max_wr;
+	srq->queue.ring = calloc(srq->queue.max, sizeof(*srq->queue.ring));
 	pd->dev->srq = srq;
 	pd->users++;
 	fake_made(OBJECT_SRQ);
@@ -466,7 +474,7 @@ int ibv_destroy_srq(struct ibv_srq *ibsrq)
 	if (srq->dev->srq == srq)
 		srq->dev->srq = NULL;
 	fake_gone(OBJECT_SRQ);
-	free(srq->ring);
+	free(srq->queue.ring);
 	free(srq);
 	return 0;
 }

@@ -146,12 +146,12 @@ static void test_a_port_that_is_taken_names_address_and_port(void **state)
 	assert_non_null(strstr(words, "10.0.0.1 port 10480"));
 }
 
-static void test_a_device_without_srq_says_so(void **state)
+static void test_a_device_with_too_short_a_completion_queue_says_so(void **state)
 {
-	const char *words = words_of((struct fake_knobs){.no_srq = true}, CALL_COUNT, 0);
+	const char *words = words_of((struct fake_knobs){.max_cqe = 64}, CALL_COUNT, 0);
 
 	(void)state;
-	assert_non_null(strstr(words, "no shared receive queue"));
+	assert_non_null(strstr(words, "too short a completion queue"));
 	assert_int_equal(host_exit_code(&world.host[0]), WORKER_EXIT_RETRY);
 }
 
@@ -242,7 +242,7 @@ int main(void)
 		TEST(test_memory_that_cannot_be_locked_names_the_limit),
 		TEST(test_a_missing_rdma_cm_names_the_module),
 		TEST(test_a_port_that_is_taken_names_address_and_port),
-		TEST(test_a_device_without_srq_says_so),
+		TEST(test_a_device_with_too_short_a_completion_queue_says_so),
 		TEST(test_a_device_that_is_not_there_says_so),
 		TEST(test_a_device_without_address_waits_for_one),
 		TEST(test_one_address_that_cannot_be_bound_does_not_hold_up_the_other),
