@@ -117,8 +117,10 @@ struct rail_session {
 	struct echo_slot echo[ECHO_BOUND];
 	struct probe_wr wr;
 	struct median median[STREAM_COUNT];
-	uint32_t lacks; /* bit per op that is not run on this session, whatever is configured */
-	bool started;	/* instants are booked: since it first was up, or first failed to connect */
+	uint32_t lacks;	  /* bit per op that is not run on this session, whatever is configured */
+	uint64_t free_ns; /* when the QP last became free */
+	bool waiting;	  /* something is due, and waits for that */
+	bool started; /* instants are booked: since it first was up, or first failed to connect */
 };
 
 /* Post the receives of a QP without SRQ that are not posted: by control before ATTACH, from then on

@@ -164,6 +164,9 @@ void rail_session_sent(struct rail *r, struct rail_session *s, uint64_t seq,
 			  s->wr.self_delayed, now);
 	}
 	s->wr.seq = 0;
+	s->free_ns = now;
+	if (s->waiting)
+		timer_heap_set(r->timers, &s->timer, now);
 }
 
 /* --- deadlines --- */
@@ -284,13 +287,40 @@ static void send_probe(struct rail *r, struct rail_session *s, enum op op, uint6
 						  .op = op});
 }
 
+/* A request of another operation that only takes its time is no stall: what comes due meanwhile
+ * waits for it, but not long enough to hide that it hangs, nor into its own next instant. */
+static uint64_t patience_ns(const struct rail *r, enum op op)
+{
+	uint64_t part = r->ops[op].deadline_ns / 5, half = r->ops[op].interval_ns / 2;
+
+	return part < half ? part : half;
+}
+
+/* Until when the instant that is due waits; 0: it does not. */
+static uint64_t waits_until(const struct rail *r, const struct rail_session *s, enum op op,
+			    uint64_t due)
+{
+	if (!s->wr.seq || s->wr.op == op || !s->conn || s->conn->failed ||
+	    !r->port_up[s->rail_index])
+		return 0;
+	return due + patience_ns(r, op);
+}
+
+/* Posted later than its instant, and later than the QP was free for it. */
+static bool is_overdue(const struct rail_session *s, uint64_t due, uint64_t now)
+{
+	uint64_t could = due > s->free_ns ? due : s->free_ns;
+
+	return now - could > SELF_DELAY_NS;
+}
+
 static void book_due(struct rail *r, struct rail_session *s, enum op op, uint64_t now)
 {
 	struct op_books *b = &s->books.op[op];
 	uint64_t due = s->next_due[op], n, last, misses = b->misses;
 	enum skip_reason reason;
 
-	if (due > now)
+	if (due > now || waits_until(r, s, op, due) > now)
 		return;
 	n = schedule_count(b->phase_ns, b->interval_ns, due - 1, now);
 	last = due + (n - 1) * b->interval_ns;
@@ -304,7 +334,7 @@ static void book_due(struct rail *r, struct rail_session *s, enum op op, uint64_
 	if (n > 1)
 		ledger_skip(b, SKIP_WORKER_STUCK, n - 1);
 	if (may_send(r, s, op, now, &reason)) {
-		send_probe(r, s, op, now, now - last > SELF_DELAY_NS);
+		send_probe(r, s, op, now, is_overdue(s, last, now));
 	} else {
 		/* The QP was free when this came due: only our lateness made them two at once. */
 		if (reason == SKIP_QP_STALLED && s->wr.posted_ns > last)
@@ -354,16 +384,34 @@ static uint64_t next_keepalive(const struct rail_session *s, uint64_t now)
 	return at > now ? at : now + s->keepalive_ns / KEEPALIVE_TRIES;
 }
 
-static void arm(struct rail *r, struct rail_session *s)
+/* When the operation wants its turn; *ret_waiting: it is due, and waits for the QP. */
+static uint64_t next_turn(const struct rail *r, const struct rail_session *s, enum op op,
+			  uint64_t now, bool *ret_waiting)
+{
+	uint64_t due = s->next_due[op], until;
+
+	if (!s->started || !s->books.op[op].interval_ns)
+		return TIMER_NEVER;
+	until = due <= now ? waits_until(r, s, op, due) : 0;
+	if (until <= now)
+		return due;
+	*ret_waiting = true;
+	return until;
+}
+
+static void arm(struct rail *r, struct rail_session *s, uint64_t now)
 {
 	uint64_t at = next_deadline(s), alive = next_keepalive(s, r->poll_ns);
 
 	if (alive < at)
 		at = alive;
+	s->waiting = false;
+	for (unsigned op = 0; op < OP_COUNT; op++) {
+		uint64_t turn = next_turn(r, s, (enum op)op, now, &s->waiting);
 
-	for (unsigned op = 0; s->started && op < OP_COUNT; op++)
-		if (s->books.op[op].interval_ns && s->next_due[op] < at)
-			at = s->next_due[op];
+		if (turn < at)
+			at = turn;
+	}
 	timer_heap_set(r->timers, &s->timer, at);
 }
 
@@ -374,7 +422,7 @@ void rail_session_alive(struct rail *r, struct rail_session *s, uint64_t seq)
 	if (!e || !e->keepalive)
 		return;
 	*e = (struct echo_slot){0};
-	arm(r, s);
+	arm(r, s, r->poll_ns);
 }
 
 void rail_session_tick(struct rail *r, struct rail_session *s, uint64_t now)
@@ -384,7 +432,7 @@ void rail_session_tick(struct rail *r, struct rail_session *s, uint64_t now)
 		if (s->books.op[op].interval_ns)
 			book_due(r, s, op, now);
 	keep_alive(r, s, now);
-	arm(r, s);
+	arm(r, s, now);
 	rail_session_publish(r, s);
 }
 
@@ -454,7 +502,7 @@ void rail_session_start(struct rail *r, struct rail_session *s, uint64_t now)
 		return;
 	s->started = true;
 	reschedule(r, s, ALL_OPS, now);
-	arm(r, s);
+	arm(r, s, now);
 	rail_session_publish(r, s);
 }
 
@@ -480,7 +528,7 @@ void rail_session_up(struct rail *r, struct rail_session *s, struct rail_conn *c
 	memset(s->echo, 0, sizeof(s->echo));
 	s->wr.seq = 0;
 	rail_session_start(r, s, now);
-	arm(r, s);
+	arm(r, s, now);
 	rail_session_publish(r, s);
 }
 
@@ -514,7 +562,7 @@ void rail_session_down(struct rail *r, struct rail_session *s, uint32_t value)
 	for (unsigned op = 0; op < OP_COUNT; op++)
 		if (s->books.op[op].misses != before[op].misses)
 			watch_turn(r, s, &s->books.op[op], before[op].misses);
-	arm(r, s);
+	arm(r, s, r->p.now_ns());
 	rail_session_publish(r, s);
 }
 

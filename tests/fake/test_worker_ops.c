@@ -120,6 +120,60 @@ static void test_four_operations_never_stall_each_other(void **state)
 	}
 }
 
+static const struct op_config patient[OP_COUNT] = {
+	{WORLD_INTERVAL_NS, 500 * NSEC_PER_MSEC, 64, 0},
+	{WORLD_INTERVAL_NS, 500 * NSEC_PER_MSEC, 64, 0},
+	{WORLD_INTERVAL_NS, 500 * NSEC_PER_MSEC, 64, 0},
+	{WORLD_INTERVAL_NS, 500 * NSEC_PER_MSEC, 8, 0},
+};
+
+static void test_a_slow_request_is_no_stall_for_what_comes_due_meanwhile(void **state)
+{
+	struct pair p = pair_of(patient, &good, &good);
+
+	(void)state;
+	world_run(NSEC_PER_SEC);
+	for (unsigned i = 0; i < 20; i++) {
+		/* For a moment a round trip takes longer than the next operation is away. */
+		fabric_set_path(p.a->dev, p.b->dev,
+				&(struct fabric_path){.delay_ns = 70 * NSEC_PER_MSEC});
+		world_run(40 * NSEC_PER_MSEC);
+		fabric_set_path(p.a->dev, p.b->dev,
+				&(struct fabric_path){.delay_ns = FABRIC_DELAY_NS});
+		world_run(370 * NSEC_PER_MSEC);
+	}
+	for (unsigned op = 0; op < OP_COUNT; op++) {
+		struct op_books b = host_books(p.a, 0, op);
+
+		assert_int_equal(b.misses, 0);
+		assert_int_equal(op_books_not_attempted(&b), 0);
+		/* That it waited for the QP is not our own lateness. */
+		assert_int_equal(b.self_delayed, 0);
+	}
+}
+
+static void test_a_request_that_hangs_stalls_the_others(void **state)
+{
+	struct pair p = pair_of(patient, &good, &good);
+	uint64_t stalled = 0, timeouts = 0;
+
+	(void)state;
+	world_run(NSEC_PER_SEC);
+	fabric_set_path(p.a->dev, p.b->dev, &(struct fabric_path){FABRIC_DELAY_NS, .drop = true});
+	/* Less than the QP is patient: 7 x 67 ms. */
+	world_run(400 * NSEC_PER_MSEC);
+	fabric_set_path(p.a->dev, p.b->dev, &(struct fabric_path){FABRIC_DELAY_NS});
+	world_run(2 * NSEC_PER_SEC);
+	for (unsigned op = 0; op < OP_COUNT; op++) {
+		stalled += host_books(p.a, 0, op).not_attempted[SKIP_QP_STALLED];
+		timeouts += host_books(p.a, 0, op).failed[FAIL_TIMEOUT];
+	}
+	/* Eight were due, one was out, and the last may have waited long enough. */
+	assert_in_range(stalled, 4, 7);
+	assert_true(timeouts <= 1);
+	assert_int_equal(host_entered(p.a, 0, SESSION_UP), 1);
+}
+
 /* --- what a device lacks --- */
 
 static void test_a_device_without_atomics_probes_the_rest(void **state)
@@ -252,6 +306,8 @@ int main(void)
 		TEST(test_all_four_operations_succeed_and_are_booked_exactly),
 		TEST(test_read_write_and_atomic_take_no_srq_entry),
 		TEST(test_four_operations_never_stall_each_other),
+		TEST(test_a_slow_request_is_no_stall_for_what_comes_due_meanwhile),
+		TEST(test_a_request_that_hangs_stalls_the_others),
 		TEST(test_a_device_without_atomics_probes_the_rest),
 		TEST(test_a_peer_without_atomics_is_probed_with_the_rest),
 		TEST(test_a_device_that_begins_no_reads_probes_with_the_rest),
