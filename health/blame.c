@@ -152,16 +152,30 @@ static struct blame blame_own_side(const struct evidence *e, size_t i, struct sn
 
 /* --- words --- */
 
-/* "SEND", "SEND and READ": those that miss, or else those that answer; "" for none. */
-static const char *op_list(const struct evidence *e, size_t i, struct snapshot *s, bool missing)
+static bool is_listed(const struct evidence *e, size_t i, enum op op, bool missing)
+{
+	return missing ? evidence_missing(e->in[i].memory, op) : evidence_answers(e, i, op);
+}
+
+/* "SEND", "SEND, READ and WRITE": those that miss, or else those that answer; "" for none. An
+ * ending makes each of them many. */
+static const char *op_list(const struct evidence *e, size_t i, struct snapshot *s, bool missing,
+			   const char *ending)
 {
 	const char *list = "";
+	unsigned last = OP_COUNT;
 
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		if (is_listed(e, i, (enum op)op, missing))
+			last = op;
 	for (unsigned op = 0; op < OP_COUNT; op++) {
-		if (missing ? !evidence_missing(e->in[i].memory, (enum op)op)
-			    : !evidence_answers(e, i, (enum op)op))
+		if (!is_listed(e, i, (enum op)op, missing))
 			continue;
-		list = list[0] ? snapshot_printf(s, "%s and %s", list, op_words[op]) : op_words[op];
+		list = snapshot_printf(s, "%s%s%s%s", list,
+				       !list[0]	    ? ""
+				       : op == last ? " and "
+						    : ", ",
+				       op_words[op], ending);
 	}
 	return list;
 }
@@ -260,7 +274,7 @@ static bool only_missing(const struct evidence *e, size_t i, enum op op)
 static struct blame blame_partly(const struct evidence *e, size_t i, struct snapshot *s)
 {
 	const struct snap_session *session = &s->sessions[i];
-	const char *works = op_list(e, i, s, false);
+	const char *works = op_list(e, i, s, false, "");
 	struct blame b = {VERDICT_FAILING, CAUSE_INCONCLUSIVE, ""};
 	char since[WHEN_LEN];
 
@@ -275,21 +289,20 @@ static struct blame blame_partly(const struct evidence *e, size_t i, struct snap
 			"still %s%s: the host or rdma-pingmeshd there is frozen or "
 			"overloaded, network and NIC are fine",
 			session->peer, session->rail, since,
-			works[0] ? "does " : "acknowledges SENDs",
-			works[0] ? snapshot_printf(s, "%ss", works) : "");
+			works[0] ? "does " : "acknowledges SENDs", op_list(e, i, s, false, "s"));
 	} else if (e->in[i].books_verdict != VERDICT_DEGRADED && /* one miss proves no defect */
 		   !evidence_missing(e->in[i].memory, OP_SEND) && evidence_answers(e, i, OP_SEND)) {
 		b.cause = CAUSE_REMOTE_NIC;
 		b.reason = snapshot_printf(s,
 					   "%s to %s on rail %s fails since %s%s while SENDs are "
 					   "echoed: its NIC or PCIe does not serve its memory",
-					   op_list(e, i, s, true), session->peer, session->rail,
+					   op_list(e, i, s, true, ""), session->peer, session->rail,
 					   since, error_words(session, s));
 	} else {
-		b.reason =
-			snapshot_printf(s, "%s to %s on rail %s misses since %s%s; %s works",
-					op_list(e, i, s, true), session->peer, session->rail, since,
-					error_words(session, s), works[0] ? works : "its NIC");
+		b.reason = snapshot_printf(s, "%s to %s on rail %s misses since %s%s; %s works",
+					   op_list(e, i, s, true, ""), session->peer, session->rail,
+					   since, error_words(session, s),
+					   works[0] ? works : "its NIC");
 	}
 	return b;
 }

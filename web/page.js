@@ -162,16 +162,29 @@
 		byId("rails").replaceChildren(...rows);
 	}
 
-	function sessionRow(s) {
-		const send = s.ops.send || {}, read = s.ops.read || {};
+	const OPERATIONS = { send: "Send", read: "Read", write: "Write", atomic: "Atomic" };
+
+	/* Those that any session runs: a column of dashes says nothing. */
+	function operationsShown() {
+		return Object.keys(OPERATIONS).filter((op) => state.peers.some((s) => s.ops[op]));
+	}
+
+	function sessionHead(ops) {
+		const title = (text, cls) => el("th", cls || "", text);
+		return ["Verdict", "Peer", "Rail", "Class", "State"].map((t) => title(t)).concat(
+			ops.flatMap((op) => [title(OPERATIONS[op] + " p50", "n"), title("p99", "n")]),
+			[title("Loss", "n"), title("Since"), title("Cause and reason")]);
+	}
+
+	function sessionRow(s, ops) {
+		const times = ops.map((op) => s.ops[op] || {})
+			.flatMap((op) => [cell(roundTrip(op.p50_seconds), "n"), cell(roundTrip(op.p99_seconds), "n")]);
 		const rail = s.peer_rail && s.peer_rail !== s.rail ? s.rail + " → " + s.peer_rail : s.rail;
 		const words = s.cause === "none" ? s.reason : s.cause + (s.reason ? ": " + s.reason : "");
 		const peer = cell(s.peer, "name");
 		peer.title = [s.address, s.device, s.local_gid, s.remote_gid].filter(Boolean).join("  ");
 		return row(cell(badge(s.verdict)), peer, cell(rail, "name"), cell(s.class), cell(s.state),
-			cell(roundTrip(send.p50_seconds), "n"), cell(roundTrip(send.p99_seconds), "n"),
-			cell(roundTrip(read.p50_seconds), "n"), cell(roundTrip(read.p99_seconds), "n"),
-			cell(percent(s.loss_ratio), "n"), cell(clock(s.verdict_since), "nowrap"), cell(words, "words"));
+			...times, cell(percent(s.loss_ratio), "n"), cell(clock(s.verdict_since), "nowrap"), cell(words, "words"));
 	}
 
 	function isWanted(s, words, onlyBad) {
@@ -187,9 +200,11 @@
 		const onlyBad = byId("only-bad").checked;
 		const wanted = state.peers.filter((s) => isWanted(s, words, onlyBad))
 			.sort((a, b) => BADNESS[a.verdict] - BADNESS[b.verdict]);
-		const rows = wanted.map(sessionRow);
+		const ops = operationsShown();
+		const rows = wanted.map((s) => sessionRow(s, ops));
 		if (rows.length === 0)
-			rows.push(emptyRow(12, state.peers.length > 0 ? "No session matches." : "No sessions: the peer list is empty, or no rail is up yet."));
+			rows.push(emptyRow(8 + 2 * ops.length, state.peers.length > 0 ? "No session matches." : "No sessions: the peer list is empty, or no rail is up yet."));
+		byId("session-head").replaceChildren(...sessionHead(ops));
 		byId("sessions").replaceChildren(...rows);
 		byId("session-note").textContent = state.more ?
 			"only the first " + ROWS_MAX + " are shown here; all are in /api/v1/peers" : "";

@@ -90,6 +90,50 @@ static void test_frozen_host_with_live_nic_is_the_remote_host(void **state)
 	world_free(&w);
 }
 
+static void test_every_operation_that_its_nic_still_does_is_named(void **state)
+{
+	struct world w;
+
+	(void)state;
+	one_rail(&w, 2);
+	w.sessions[0].op[OP_WRITE].interval_ns = w.sessions[0].op[OP_ATOMIC].interval_ns = SEC;
+	look(&w);
+	miss(&w, 0, OP_SEND);
+	miss(&w, 0, OP_SEND);
+	look(&w);
+	w.wall += SEC / 2;
+	answer(&w, 0, OP_READ);
+	answer(&w, 0, OP_WRITE);
+	answer(&w, 0, OP_ATOMIC);
+	look(&w);
+	assert_session(&w, 0, VERDICT_FAILING, CAUSE_REMOTE_HOST,
+		       "its NIC still does READs, WRITEs and ATOMICs:");
+	world_free(&w);
+}
+
+/* A NIC that echoes and is read from, but into which nothing gets: no matter of the path. */
+static void test_writes_that_fail_alone_are_the_remote_nic(void **state)
+{
+	struct world w;
+
+	(void)state;
+	one_rail(&w, 2);
+	w.sessions[0].op[OP_WRITE].interval_ns = w.sessions[0].op[OP_ATOMIC].interval_ns = SEC;
+	look(&w);
+	miss(&w, 0, OP_WRITE);
+	miss(&w, 0, OP_WRITE);
+	miss(&w, 0, OP_ATOMIC);
+	miss(&w, 0, OP_ATOMIC);
+	look(&w);
+	w.wall += SEC / 2;
+	answer(&w, 0, OP_SEND);
+	answer(&w, 0, OP_READ);
+	look(&w);
+	assert_session(&w, 0, VERDICT_FAILING, CAUSE_REMOTE_NIC,
+		       "WRITE and ATOMIC to host2 on rail");
+	world_free(&w);
+}
+
 static void test_read_well_after_the_last_echo_is_proof_at_the_first_look(void **state)
 {
 	struct world w;
@@ -680,6 +724,8 @@ int main(void)
 		cmocka_unit_test(test_healthy_session_has_no_cause_and_no_words),
 		cmocka_unit_test(test_unmeasured_session_says_what_it_waits_for),
 		cmocka_unit_test(test_frozen_host_with_live_nic_is_the_remote_host),
+		cmocka_unit_test(test_every_operation_that_its_nic_still_does_is_named),
+		cmocka_unit_test(test_writes_that_fail_alone_are_the_remote_nic),
 		cmocka_unit_test(test_read_well_after_the_last_echo_is_proof_at_the_first_look),
 		cmocka_unit_test(test_read_within_the_interval_of_the_last_echo_proves_nothing),
 		cmocka_unit_test(test_read_from_before_the_trouble_proves_nothing),
