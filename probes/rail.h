@@ -36,7 +36,7 @@ struct conn_memory {
 	uint32_t lkey, sink_lkey;
 };
 
-enum tx_kind { TX_HELLO, TX_PROBE, TX_REPLY, TX_GOODBYE, TX_KEEPALIVE, TX_MARKER };
+enum tx_kind { TX_HELLO, TX_PROBE, TX_REPLY, TX_GOODBYE, TX_KEEPALIVE, TX_NUDGE, TX_MARKER };
 
 struct tx_record {
 	uint64_t wr_id;
@@ -117,9 +117,10 @@ struct rail_session {
 	struct echo_slot echo[ECHO_BOUND];
 	struct probe_wr wr;
 	struct median median[STREAM_COUNT];
-	uint32_t lacks;	  /* bit per op that is not run on this session, whatever is configured */
-	uint64_t free_ns; /* when the QP last became free */
-	bool waiting;	  /* something is due, and waits for that */
+	uint32_t lacks;	    /* bit per op that is not run on this session, whatever is configured */
+	uint64_t nudged_ns; /* last asked whether the peer's NIC is there */
+	uint64_t free_ns;   /* when the QP last became free */
+	bool waiting;	    /* something is due, and waits for that */
 	bool started; /* instants are booked: since it first was up, or first failed to connect */
 };
 

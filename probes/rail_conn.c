@@ -55,7 +55,7 @@ static uint8_t *take_slot(struct rail_conn *c, uint8_t *ret_slot)
  * too. As many may wait for that as leave room for the replies that a peer can ask for at once. */
 static bool needs_signal(const struct rail_conn *c, enum tx_kind kind)
 {
-	if (kind != TX_REPLY && kind != TX_KEEPALIVE)
+	if (c->role == CONN_ACTIVE || (kind != TX_REPLY && kind != TX_KEEPALIVE))
 		return true;
 	return c->unsignalled + ECHO_BOUND + 1 >= c->tx_depth;
 }
@@ -265,6 +265,14 @@ int rail_conn_post_keepalive(struct rail *r, struct rail_conn *c, uint64_t seq)
 					      .seq = seq},
 			buf);
 	return post_bytes(r, c, TX_KEEPALIVE, 0, slot, WIRE_HEADER_LEN);
+}
+
+int rail_conn_post_nudge(struct rail *r, struct rail_conn *c)
+{
+	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE};
+
+	return post(c, &wr,
+		    (struct tx_record){.wr_id = r->next_seq++, .kind = TX_NUDGE, .slot = TX_SLOTS});
 }
 
 static void take_keepalive(struct rail *r, struct rail_conn *c, uint64_t seq)

@@ -45,6 +45,9 @@ int rail_conn_post_send(struct rail *r, struct rail_conn *c, uint64_t seq, uint3
 /* READ, WRITE or atomic. */
 int rail_conn_post_onesided(struct rail_conn *c, enum op op, uint64_t seq, uint32_t len);
 int rail_conn_post_keepalive(struct rail *r, struct rail_conn *c, uint64_t seq);
+/* A WRITE of nothing: the peer's NIC answers it alone, it takes no receive there, and needs no
+ * memory (IBA C9-88). */
+int rail_conn_post_nudge(struct rail *r, struct rail_conn *c);
 void rail_note_conn(struct rail *r, enum rail_note_type type, struct rail_conn *c);
 
 /* rail_rx.c */

@@ -13,8 +13,9 @@
 #define SUSPECT_MIN_NS NSEC_PER_MSEC
 #define SUSPECT_MIN_N 5
 #define KEEPALIVE_TRIES                                                                            \
-	4	   /* one that could not be sent is tried again in so many parts of its time */
-#define OK_AGAIN 3 /* successes in a row after which a verdict may turn ok */
+	4 /* one that could not be sent is tried again in so many parts of its time */
+#define NUDGE_NS (10 * NSEC_PER_SEC) /* no session is quiet for longer */
+#define OK_AGAIN 3		     /* successes in a row after which a verdict may turn ok */
 
 void rail_session_publish(struct rail *r, struct rail_session *s)
 {
@@ -384,6 +385,34 @@ static uint64_t next_keepalive(const struct rail_session *s, uint64_t now)
 	return at > now ? at : now + s->keepalive_ns / KEEPALIVE_TRIES;
 }
 
+/* A QP on which nothing is posted never notices that the other side has lost its power: that is so
+ * where a peer answers no SEND any more and nothing one-sided is on. */
+static uint64_t quiet_since(const struct rail_session *s)
+{
+	uint64_t at = s->conn->sent_ns > s->wr.posted_ns ? s->conn->sent_ns : s->wr.posted_ns;
+
+	return at > s->nudged_ns ? at : s->nudged_ns;
+}
+
+static void nudge(struct rail *r, struct rail_session *s, uint64_t now)
+{
+	if (!s->conn || s->conn->failed || s->conn->fifo_len || !r->port_up[s->rail_index] ||
+	    now < quiet_since(s) + NUDGE_NS)
+		return;
+	s->nudged_ns = now;
+	rail_conn_post_nudge(r, s->conn); /* refused: the next probe tells what is wrong */
+}
+
+static uint64_t next_nudge(const struct rail_session *s, uint64_t now)
+{
+	uint64_t at;
+
+	if (!s->conn || s->conn->failed)
+		return TIMER_NEVER;
+	at = quiet_since(s) + NUDGE_NS;
+	return at > now ? at : now + NSEC_PER_SEC;
+}
+
 /* When the operation wants its turn; *ret_waiting: it is due, and waits for the QP. */
 static uint64_t next_turn(const struct rail *r, const struct rail_session *s, enum op op,
 			  uint64_t now, bool *ret_waiting)
@@ -402,9 +431,12 @@ static uint64_t next_turn(const struct rail *r, const struct rail_session *s, en
 static void arm(struct rail *r, struct rail_session *s, uint64_t now)
 {
 	uint64_t at = next_deadline(s), alive = next_keepalive(s, r->poll_ns);
+	uint64_t idle = next_nudge(s, now);
 
 	if (alive < at)
 		at = alive;
+	if (idle < at)
+		at = idle;
 	s->waiting = false;
 	for (unsigned op = 0; op < OP_COUNT; op++) {
 		uint64_t turn = next_turn(r, s, (enum op)op, now, &s->waiting);
@@ -432,6 +464,7 @@ void rail_session_tick(struct rail *r, struct rail_session *s, uint64_t now)
 		if (s->books.op[op].interval_ns)
 			book_due(r, s, op, now);
 	keep_alive(r, s, now);
+	nudge(r, s, now);
 	arm(r, s, now);
 	rail_session_publish(r, s);
 }

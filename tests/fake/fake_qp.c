@@ -443,6 +443,11 @@ static void write_arrives(struct fake_qp *requester, struct fake_qp *responder, 
 {
 	const void *data = wr->payload ? wr->payload : (const void *)(uintptr_t)wr->sge.addr;
 
+	/* A WRITE of nothing needs neither address nor key. */
+	if (!wr->sge.length) {
+		answer(requester, wr->uid, IBV_WC_SUCCESS);
+		return;
+	}
 	if (!reachable(responder, wr, IBV_ACCESS_REMOTE_WRITE)) {
 		answer(requester, wr->uid, IBV_WC_REM_ACCESS_ERR);
 		return;

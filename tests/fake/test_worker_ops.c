@@ -174,6 +174,41 @@ static void test_a_request_that_hangs_stalls_the_others(void **state)
 	assert_int_equal(host_entered(p.a, 0, SESSION_UP), 1);
 }
 
+/* --- silence --- */
+
+static const struct op_config send_only[OP_COUNT] = {ON(64), OFF, OFF, OFF};
+
+/* All that may wait for an answer does, nothing one-sided is on: nothing would ever be posted. */
+static void test_a_frozen_peer_that_loses_its_power_is_noticed_by_send_alone(void **state)
+{
+	struct pair p = pair_of(send_only, &good, &good);
+
+	(void)state;
+	world_run(NSEC_PER_SEC);
+	host_freeze(p.b, true);
+	world_run(30 * NSEC_PER_SEC);
+	assert_int_equal(host_conn(p.a, 0).state, SESSION_UP);
+	fabric_set_dark(p.b->dev, true);
+	assert_true(world_until_state(p.a, 0, SESSION_DRAINING, 15 * NSEC_PER_SEC));
+	host_kill(p.b);
+}
+
+static void test_nudges_take_no_receive_and_are_in_no_books(void **state)
+{
+	static const struct op_config rare[OP_COUNT] = {
+		OFF, {60 * NSEC_PER_SEC, WORLD_DEADLINE_NS, 64, 0}, OFF, OFF};
+	struct pair p = pair_of(rare, &good, &good);
+	uint64_t taken = fabric_srq_taken(p.b->dev), done = fabric_send_completions(p.a->dev);
+
+	(void)state;
+	world_run(120 * NSEC_PER_SEC);
+	assert_int_equal(host_books(p.a, 0, OP_READ).ok, 2);
+	assert_int_equal(host_books(p.a, 0, OP_WRITE).sent, 0);
+	assert_int_equal(fabric_srq_taken(p.b->dev), taken);
+	assert_in_range(fabric_send_completions(p.a->dev) - done, 11, 15);
+	assert_int_equal(host_entered(p.a, 0, SESSION_UP), 1);
+}
+
 /* --- what a device lacks --- */
 
 static void test_a_device_without_atomics_probes_the_rest(void **state)
@@ -308,6 +343,8 @@ int main(void)
 		TEST(test_four_operations_never_stall_each_other),
 		TEST(test_a_slow_request_is_no_stall_for_what_comes_due_meanwhile),
 		TEST(test_a_request_that_hangs_stalls_the_others),
+		TEST(test_a_frozen_peer_that_loses_its_power_is_noticed_by_send_alone),
+		TEST(test_nudges_take_no_receive_and_are_in_no_books),
 		TEST(test_a_device_without_atomics_probes_the_rest),
 		TEST(test_a_peer_without_atomics_is_probed_with_the_rest),
 		TEST(test_a_device_that_begins_no_reads_probes_with_the_rest),
