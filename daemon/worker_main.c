@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "core/log.h"
+#include "probes/sandbox.h"
 #include "probes/worker.h"
 
 static int fd_argument(const char *text)
@@ -19,7 +21,7 @@ static int fd_argument(const char *text)
 
 int main(int argc, char **argv)
 {
-	int socket_fd, table_fd;
+	int socket_fd, table_fd, r;
 
 	prctl(PR_SET_NAME, "worker"); /* it was executed by number */
 	if (argc != 4 && argc != 5) {
@@ -30,5 +32,9 @@ int main(int argc, char **argv)
 	table_fd = fd_argument(argv[3]);
 	if (strcmp(argv[1], "--worker") != 0 || socket_fd < 0 || table_fd < 0)
 		return WORKER_EXIT_SETUP;
+	r = sandbox_enter();
+	if (r < 0)
+		log_warn("worker: not confined by a system call filter of its own: %s",
+			 strerror(-r));
 	return worker_main(socket_fd, table_fd);
 }

@@ -28,6 +28,14 @@ def test_no_process_of_it_is_root_or_has_a_capability(lab):
         assert status["NoNewPrivs"] == "1" and status["Seccomp"] == "2"
 
 
+def test_a_worker_is_confined_more_than_main(lab):
+    def filters(pid):
+        words = ["sed", "-n", r"s/^Seccomp_filters:\s*//p", f"/proc/{pid}/status"]
+        return int(lab.exec(HOST, words).stdout)
+
+    assert filters(worker_pid(lab, HOST)) == filters(main_pid(lab, HOST)) + 1
+
+
 def test_too_little_memlock_is_named_with_what_to_set(lab):
     cursor = journal_cursor(lab, HOST)
     with drop_in(lab, HOST, "[Service]\nLimitMEMLOCK=64K\n"):
