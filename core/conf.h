@@ -105,6 +105,10 @@ void conf_print(const struct conf_key *table, size_t n, const void *target,
 void conf_print_key(const struct conf_key *key, const void *target, const char *instance,
 		    struct strbuf *out);
 
+/* For documents: what a value looks like ("duration (1ms to 1m)", "list"), and conf_effect. */
+void conf_describe_type(const struct conf_key *key, struct strbuf *out);
+const char *conf_effect_name(enum conf_effect effect);
+
 /* Parsers of single values, for CONF_CUSTOM and other input. 0 or -EINVAL/-ERANGE. */
 int conf_parse_duration(const char *s, uint64_t *ret_ns);
 int conf_parse_u64(const char *s, uint64_t *ret);

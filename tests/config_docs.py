@@ -24,14 +24,14 @@ def cell(text):
 
 def table(keys):
     rows, section = [], None
-    for name, key, instance, default, effect, help_text in keys:
+    for name, key, instance, kind, default, effect, help_text in keys:
         if name != section:
             title = f"[{name} NAME]" if instance == "1" else f"[{name}]"
-            rows += ["", f"### {title}", "", "| key | default | takes effect | meaning |"]
-            rows += ["|---|---|---|---|"]
+            rows += ["", f"### {title}", "", "| key | value | default | takes effect | meaning |"]
+            rows += ["|---|---|---|---|---|"]
             section = name
         shown = f"`{default}`" if default else ""
-        rows.append(f"| `{key}` | {shown} | {effect} | {cell(help_text)} |")
+        rows.append(f"| `{key}` | {kind} | {shown} | {effect} | {cell(help_text)} |")
     return "\n".join(rows[1:])
 
 
@@ -65,7 +65,7 @@ def check_example(root, keys, tool):
     path = root / "etc" / "rdma-pingmesh.conf"
     text = path.read_text()
     found, errors = example_keys(text), []
-    for name, key, instance, default, _, _ in keys:
+    for name, key, instance, _, default, _, _ in keys:
         if (name, key) not in found:
             errors.append(f"{path}: [{name}] {key} is missing")
         elif default and instance == "0" and found[name, key] != default:

@@ -1,33 +1,26 @@
 /* For the checks of docs and examples:
- *   config_tool keys        section<TAB>key<TAB>instance<TAB>default<TAB>effect<TAB>help a line
- *   config_tool check FILE  0 when FILE loads without any remark; prints the remarks */
+ *   config_tool keys        section, key, instance, type, default, effect and help with tabs
+ * between config_tool check FILE  0 when FILE loads without any remark; prints the remarks */
 #include <stdio.h>
 #include <string.h>
 
 #include "daemon/config.h"
-
-static const char *effect_name(enum conf_effect effect)
-{
-	switch (effect) {
-	case CONF_RELOAD:
-		return "reload";
-	case CONF_REBUILDS_SESSIONS:
-		return "rebuilds sessions";
-	case CONF_RESTART:
-		return "restart";
-	}
-	return "invalid";
-}
 
 static int print_keys(void)
 {
 	size_t n;
 	const struct conf_key *keys = config_keys(&n);
 
-	for (size_t i = 0; i < n; i++)
-		printf("%s\t%s\t%d\t%s\t%s\t%s\n", keys[i].section, keys[i].key, keys[i].instance,
+	for (size_t i = 0; i < n; i++) {
+		struct strbuf type = {0};
+
+		conf_describe_type(&keys[i], &type);
+		printf("%s\t%s\t%d\t%s\t%s\t%s\t%s\n", keys[i].section, keys[i].key,
+		       keys[i].instance, type.data,
 		       keys[i].default_text ? keys[i].default_text : "",
-		       effect_name(keys[i].effect), keys[i].help);
+		       conf_effect_name(keys[i].effect), keys[i].help);
+		strbuf_free(&type);
+	}
 	return 0;
 }
 

@@ -479,6 +479,28 @@ static void test_a_file_is_read_whole(void **state)
 	unlink(path);
 }
 
+static void assert_described(struct conf_key key, const char *expected)
+{
+	struct strbuf out = {0};
+
+	conf_describe_type(&key, &out);
+	assert_string_equal(out.data, expected);
+	strbuf_free(&out);
+}
+
+static void test_values_are_described_by_type_and_range(void **state)
+{
+	(void)state;
+	assert_described((struct conf_key){.type = CONF_BOOL}, "yes or no");
+	assert_described((struct conf_key){.type = CONF_U32, .min = 8, .max = 22},
+			 "number (8 to 22)");
+	assert_described((struct conf_key){.type = CONF_U32, .max = 1024}, "number (at most 1024)");
+	assert_described((struct conf_key){.type = CONF_SIZE, .min = 8, .max = 8}, "bytes (8)");
+	assert_described((struct conf_key){.type = CONF_INTERVAL, .min = NSEC_PER_MSEC},
+			 "duration or off (at least 1ms)");
+	assert_described((struct conf_key){.type = CONF_CUSTOM, .repeatable = true}, "list");
+}
+
 int main(void)
 {
 #define CONF_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -505,6 +527,7 @@ int main(void)
 		CONF_TEST(test_printed_text_loads_to_the_same),
 		CONF_TEST(test_files_that_cannot_be_read_say_why),
 		CONF_TEST(test_a_file_is_read_whole),
+		CONF_TEST(test_values_are_described_by_type_and_range),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
