@@ -30,9 +30,10 @@ LIBRARIES = {
     "curl/": {"cli"},
     "ini.h": {"core"},
     "systemd/sd-event": {"core"},
+    "seccomp": {"probes"},
 }
 # These are kept in one file, so that the library can be replaced.
-ONE_FILE = ("microhttpd", "ini.h", "systemd/sd-event")
+ONE_FILE = ("microhttpd", "ini.h", "systemd/sd-event", "seccomp")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 
