@@ -63,7 +63,7 @@ _rdma_pingmeshd()
 		;;
 	*)
 		mapfile -t COMPREPLY < <(compgen -W "--config --control --set --sysfs-root \
-			--check-config --print-config --version --help" -- "$cur")
+			--check-config --print-config --print-plan --version --help" -- "$cur")
 		;;
 	esac
 }
