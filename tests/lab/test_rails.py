@@ -3,6 +3,7 @@
 import pytest
 
 from audit import Audit, check_no_losses, findings, wait_counters
+from books import operations
 from guest import link_down
 
 VICTIM = "host1"
@@ -18,6 +19,7 @@ def test_rails_match_by_name(lab):
         for rail, row in rows.items():
             assert (row["peer"], row["peer_rail"], row["device"]) == (peer, rail, rail)
             assert row["address"] == RAILS[rail] + peer[4:]
+            assert set(operations(row)) == {"send", "read", "write", "atomic"}
         metrics = lab.metrics(host)
         for rail in RAILS:
             assert metrics.value("rdma_rail_up", rail=rail) == 1
