@@ -150,6 +150,7 @@ struct sessions_context daemon_sessions_context(const struct daemon *d)
 	return (struct sessions_context){
 		.supervisor = d->supervisor,
 		.rails = d->rails,
+		.config = &d->config,
 		.now_ns = clock_now_ns(),
 		.wall_ns = clock_wall_ns(),
 	};
