@@ -41,13 +41,17 @@ void wishes_send_config(struct worker_proc *w, const struct wishes_config *how)
 	worker_proc_send(w, &wish);
 }
 
+static void send_chunk(struct worker_proc *w, struct wish *wish)
+{
+	worker_proc_send(w, wish);
+	wish->accept.first = wish->accept.n = 0;
+}
+
 static void add_address(struct worker_proc *w, struct wish *wish, const union address *a)
 {
 	wish->accept.address[wish->accept.n++] = address_mapped(a);
-	if (wish->accept.n < ACCEPT_CHUNK)
-		return;
-	worker_proc_send(w, wish);
-	memset(&wish->accept, 0, sizeof(wish->accept));
+	if (wish->accept.n == ACCEPT_CHUNK)
+		send_chunk(w, wish);
 }
 
 void wishes_send_accept(struct worker_proc *w, const struct peers *peers)
@@ -58,9 +62,12 @@ void wishes_send_accept(struct worker_proc *w, const struct peers *peers)
 		if (peers_get(peers, i)->address.sa.sa_family != AF_UNSPEC &&
 		    !peers_get(peers, i)->ours)
 			add_address(w, &wish, &peers_get(peers, i)->address);
-	for (size_t i = 0; i < peers_own_count(peers); i++)
-		add_address(w, &wish, peers_own(peers, i));
 	/* Also an empty list is told. */
 	if (wish.accept.n > 0 || wish.accept.first)
-		worker_proc_send(w, &wish);
+		send_chunk(w, &wish);
+	wish.accept.own = 1;
+	for (size_t i = 0; i < peers_own_count(peers); i++)
+		add_address(w, &wish, peers_own(peers, i));
+	if (wish.accept.n > 0)
+		send_chunk(w, &wish);
 }

@@ -117,9 +117,14 @@ static void take_accept(struct control *c, const struct wish_accept *a)
 
 	if (!list)
 		return;
+	if (a->first)
+		c->n_listed = 0;
 	memcpy(list + n, a->address, a->n * sizeof(*list));
 	c->accept = list;
 	c->n_accept = n + a->n;
+	if (!a->own)
+		c->n_listed = c->n_accept;
+	rails_rescan_soon(c, 0); /* a listed address is the better source */
 }
 
 static void begin_stop(struct control *c)

@@ -163,7 +163,7 @@ struct control {
 	uint32_t n_active, n_passive; /* QPs */
 	struct turn_pool pools[POOL_COUNT];
 	struct in6_addr *accept;
-	uint32_t n_accept;
+	uint32_t n_accept, n_listed; /* the first ones are of the list of peers */
 	uint64_t rescan_ns, open_retry_ns, stop_ns, limit_rearm_ns; /* TIMER_NEVER: not due */
 	char device_reason[FACT_TEXT];
 	bool stalled, stalls_routing; /* told: resolving hangs, and at which step */

@@ -209,7 +209,7 @@ static uint32_t rail_index(struct control *c, const char *name)
 static void set_fact(struct control *c, uint32_t i, const struct rail_fact *fact, bool is_new)
 {
 	struct rail_fact *old = &c->rails[i].fact;
-	bool was_up = old->up;
+	bool was_up = old->up, moved = memcmp(old->gid, fact->gid, sizeof(fact->gid)) != 0;
 
 	if (!is_new && !memcmp(old, fact, sizeof(*fact)))
 		return;
@@ -217,7 +217,8 @@ static void set_fact(struct control *c, uint32_t i, const struct rail_fact *fact
 	if (was_up != fact->up || is_new)
 		command(c, &(struct rail_cmd){.type = RAIL_PORT, .index = i, .value = fact->up});
 	tell_rail(c, i);
-	if (fact->up && !was_up)
+	/* Peers that knew no sender of the old address may know this one. */
+	if (fact->up && (!was_up || moved))
 		sessions_wake_rail(c, i);
 	if (!fact->up && was_up)
 		sessions_start_booking(c, i);
@@ -254,6 +255,33 @@ static void lost(struct control *c, uint32_t i)
 	set_fact(c, i, &fact, false);
 }
 
+static bool is_listed(const struct control *c, const struct in6_addr *a)
+{
+	for (uint32_t i = 0; i < c->n_listed; i++)
+		if (IN6_ARE_ADDR_EQUAL(&c->accept[i], a))
+			return true;
+	return false;
+}
+
+static bool is_source(const struct control *c, const struct in6_addr *a)
+{
+	for (uint32_t i = 0; i < c->n_rails; i++)
+		if (IN6_ARE_ADDR_EQUAL(&c->rails[i].source, a))
+			return true;
+	return false;
+}
+
+/* What the scan cannot know and the choice of a source goes by. */
+static void mark_addresses(struct control *c)
+{
+	for (uint32_t i = 0; i < c->scan->n_addresses; i++) {
+		struct scan_address *a = &c->scan->addresses[i];
+
+		a->listed = is_listed(c, &a->addr);
+		a->in_use = is_source(c, &a->addr);
+	}
+}
+
 static bool scan(struct control *c)
 {
 	int r = scan_device(endpoint_own(c->endpoint), c->cfg.device, c->scan);
@@ -271,6 +299,7 @@ void rails_rescan(struct control *c)
 	c->rescan_ns = c->p.now_ns() + RESCAN_NS;
 	if (!endpoint_own(c->endpoint) || !c->channel || !scan(c))
 		return;
+	mark_addresses(c);
 	n = rails_select(c->scan, c->cfg.rails, c->cfg.n_rails, c->cfg.allow_rocev1, c->picks);
 	for (uint32_t i = 0; i < n; i++)
 		apply(c, &c->picks[i], seen);

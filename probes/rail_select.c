@@ -38,7 +38,8 @@ static bool in_subnet(const struct in6_addr *a, const struct rail_spec *spec)
 	return true;
 }
 
-/* Sources in the order of taste: IPv4, then lower index; v2 before v1. */
+/* Sources in the order of taste: v2 before v1; one that the peers know; IPv4; the one in use, for
+ * an address that is added must not move a rail; lower index. */
 static bool better(const struct scan_address *a, const struct scan_address *b)
 {
 	bool a4 = IN6_IS_ADDR_V4MAPPED(&a->addr), b4 = IN6_IS_ADDR_V4MAPPED(&b->addr);
@@ -46,8 +47,12 @@ static bool better(const struct scan_address *a, const struct scan_address *b)
 	if (a->gid_type != b->gid_type &&
 	    (a->gid_type == GID_TYPE_ROCE_V1 || b->gid_type == GID_TYPE_ROCE_V1))
 		return b->gid_type == GID_TYPE_ROCE_V1;
+	if (a->listed != b->listed)
+		return a->listed;
 	if (a4 != b4)
 		return a4;
+	if (a->in_use != b->in_use)
+		return a->in_use;
 	return a->gid_index < b->gid_index;
 }
 

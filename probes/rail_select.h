@@ -22,6 +22,8 @@ struct scan_address {
 	uint8_t gid[16];
 	uint32_t gid_index;
 	enum gid_type gid_type;
+	bool listed; /* in the list of peers, which is how the others know us */
+	bool in_use; /* the source of a rail now */
 };
 
 struct device_scan {

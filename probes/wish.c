@@ -85,7 +85,7 @@ static bool wish_content_check(const struct wish *w)
 	case WISH_CONFIG:
 		return config_check(&w->config);
 	case WISH_ACCEPT:
-		return w->accept.n <= ACCEPT_CHUNK && w->accept.first <= 1;
+		return w->accept.n <= ACCEPT_CHUNK && w->accept.first <= 1 && w->accept.own <= 1;
 	case WISH_SESSION_ADD:
 		return session_check(&w->session) && address_check(&w->session);
 	case WISH_SESSION_REMOVE:

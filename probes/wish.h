@@ -61,6 +61,8 @@ enum wish_type {
 
 struct wish_accept {
 	uint32_t first; /* 1: forget the list before */
+	uint32_t
+		own; /* 1: these are this host's, as far as known; the list of peers comes before */
 	uint32_t n;
 	struct in6_addr address[ACCEPT_CHUNK]; /* IPv4 as v4-mapped */
 };

@@ -254,6 +254,35 @@ static void test_rocev2_wins_over_rocev1_of_the_same_address(void **state)
 	}
 }
 
+static void test_the_source_is_the_address_that_the_peers_know(void **state)
+{
+	struct lab *lab = *state;
+
+	add_port(lab, 1);
+	add_address(lab, 1, "10.0.0.1");
+	add_address(lab, 1, "10.0.0.2")->listed = true;
+	add_address(lab, 1, "10.0.0.3");
+	select_rails(lab, NULL, 0);
+	assert_int_equal(lab->n, 1);
+	assert_string_equal(lab->picks[0].fact.address, "10.0.0.2");
+	assert_int_equal(lab->picks[0].n_addresses, 3);
+}
+
+static void test_an_address_that_comes_to_a_lower_index_moves_no_rail(void **state)
+{
+	struct lab *lab = *state;
+
+	add_port(lab, 1);
+	add_address(lab, 1, "10.0.0.1");
+	add_address(lab, 1, "10.0.0.2")->in_use = true;
+	select_rails(lab, NULL, 0);
+	assert_string_equal(lab->picks[0].fact.address, "10.0.0.2");
+	/* But one that the peers know does. */
+	lab->scan.addresses[0].listed = true;
+	select_rails(lab, NULL, 0);
+	assert_string_equal(lab->picks[0].fact.address, "10.0.0.1");
+}
+
 static void test_a_gid_index_above_255_is_not_used(void **state)
 {
 	struct lab *lab = *state;
@@ -469,6 +498,8 @@ int main(void)
 		TEST(test_link_local_and_zero_alone_make_no_rail),
 		TEST(test_rocev1_is_used_only_when_allowed),
 		TEST(test_rocev2_wins_over_rocev1_of_the_same_address),
+		TEST(test_the_source_is_the_address_that_the_peers_know),
+		TEST(test_an_address_that_comes_to_a_lower_index_moves_no_rail),
 		TEST(test_a_gid_index_above_255_is_not_used),
 		TEST(test_250_addresses_of_one_port_are_all_listened_on),
 		TEST(test_a_full_gid_table_stays_within_bounds),
