@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Start and end the processes of one lab: a switch per rail, a QEMU per host, the SSH connections.
-# Sourced after common.sh, with lab_paths called.
+# Sourced after common.sh and ssh.sh, with lab_paths called.
 
 max_hosts=16
 # What udev would load for hardware that QEMU shows and nobody uses.
@@ -86,6 +86,48 @@ mac_of() { printf 'mac=52:54:00:99:%02d:%02x\n' "$1" "$2"; }
 forwards()
 {
 	printf 'hostfwd=tcp:127.0.0.1:%d-:10479,hostfwd=tcp:127.0.0.1:0-:22\n' $((port_base + $1))
+}
+
+# A kernel that boots on a busy machine may measure its processor's clock many times too slow, and
+# then its time runs away: by a minute while it boots. Right is what differs by the second that the
+# hardware clock does not tell.
+clock_is_right()
+{
+	local guest here
+
+	guest=$(guest_ssh "host$1" date +%s < /dev/null) && here=$(date +%s) || return 1
+	[ $((guest - here)) -le 3 ] && [ $((here - guest)) -le 3 ]
+}
+
+# A guest that was started, until it can be used.
+await_guest()
+{
+	local id=$1 tries
+
+	for ((tries = 0; tries < 4; tries++)); do
+		wait_booted "$id"
+		connect_guest "$id"
+		! clock_is_right "$id" || return 0
+		say "host$id: its clock runs wrong; booting it again"
+		kill_guest "$id"
+		run_guest "$id"
+	done
+	die "host$id: its clock runs wrong after each of $tries boots: is this machine overloaded?"
+}
+
+# No shutdown: it is as if its power were cut.
+kill_guest()
+{
+	local pid tries
+
+	pid=$(cat "$socks/host$1.pid")
+	kill -KILL "$pid" 2>/dev/null || return 1
+	# Its connection for commands sees the end too; a new one is made when it is back.
+	for ((tries = 0; tries < 50; tries++)); do
+		! kill -0 "$pid" 2>/dev/null && [ ! -e "$socks/host$1.ssh" ] && break
+		sleep 0.1
+	done
+	rm -f "$socks/host$1.ssh" "$socks/host$1.monitor"
 }
 
 # Processes of this lab, by what only they can have on their command line.

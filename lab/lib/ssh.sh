@@ -32,6 +32,7 @@ check_host()
 {
 	[[ $1 =~ ^host[1-9][0-9]?$ ]] || die "'$1' is not a host of the lab: say host1, host2, ..."
 	[ -f "$socks/$1.pid" ] || die "no lab with $1 is up at port base $port_base: run lab/up first"
+	kill -0 "$(cat "$socks/$1.pid")" 2>/dev/null || die "$1 is off: its QEMU has ended"
 	[ -S "$socks/$1.ssh" ] || connect_guest "${1#host}"
 }
 
