@@ -16,7 +16,7 @@
 struct notify {
 	struct loop_source *timer; /* NULL: no watchdog, or not ours */
 	uint64_t period_ns;
-	uint64_t progress_ns;
+	uint64_t progress_ns, fed_ns;
 	char status[STATUS_MAX];
 };
 
@@ -30,13 +30,19 @@ uint64_t notify_watchdog_period_ns(uint64_t usec)
 	return period < WATCHDOG_PERIOD_MIN_NS ? WATCHDOG_PERIOD_MIN_NS : period;
 }
 
+static void feed(struct notify *n, uint64_t now_ns)
+{
+	n->fed_ns = now_ns;
+	sd_notify(0, "WATCHDOG=1");
+}
+
 /* This timer proves that the loop turns; the tick's age proves that it does its work. */
 static void on_watchdog(void *arg, uint64_t now_ns)
 {
 	struct notify *n = arg;
 
 	if (now_ns - n->progress_ns <= NOTIFY_STALL_NS)
-		sd_notify(0, "WATCHDOG=1");
+		feed(n, now_ns);
 	loop_timer_arm(n->timer, now_ns + n->period_ns);
 }
 
@@ -63,7 +69,7 @@ struct notify *notify_new(struct loop *loop)
 
 	if (!n)
 		return NULL;
-	n->progress_ns = clock_now_ns();
+	n->progress_ns = n->fed_ns = clock_now_ns();
 	r = start_watchdog(n, loop);
 	if (r == 0)
 		return n;
@@ -115,4 +121,8 @@ void notify_status(struct notify *n, const char *text)
 void notify_progress(struct notify *n, uint64_t now_ns)
 {
 	n->progress_ns = now_ns;
+	/* After a pause of the whole host the timer comes before the tick and finds no progress:
+	 * food a whole period later would be too late. */
+	if (n->timer && now_ns - n->fed_ns > n->period_ns)
+		feed(n, now_ns);
 }

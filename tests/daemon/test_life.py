@@ -197,6 +197,18 @@ def test_watchdog_is_fed_twice_in_its_time(manager, usec, least):
         wait_for(lambda: "WATCHDOG=1" in received(), what="food again")
 
 
+def test_watchdog_is_fed_at_once_after_a_pause(manager):
+    env, received = manager
+    # Its timer, of 4 s, comes just before the fourth tick: both are due when main wakes.
+    with Daemon(env=dict(env, WATCHDOG_USEC="12000000"), devices=()) as d:
+        time.sleep(3.4)
+        d.send_signal(signal.SIGSTOP)
+        time.sleep(4)
+        received()
+        d.send_signal(signal.SIGCONT)
+        wait_for(lambda: "WATCHDOG=1" in received(), 2.5, "food")
+
+
 def test_no_watchdog_when_unset_or_of_another_process(manager):
     env, received = manager
     for more in ({}, {"WATCHDOG_USEC": "300000", "WATCHDOG_PID": "1"}):
