@@ -20,12 +20,14 @@ start_switches()
 
 # Kernel options: without them a guest under emulation spends seconds on calibrating clocks, on
 # crypto self-tests and on mitigations that protect nobody here.
+# tsc_khz is what the guests take for the rate of their clock; empty: they have to measure it.
 kernel_options()
 {
 	printf '%s ' root=/dev/vda rw console=ttyS0 loglevel=4 systemd.show_status=false \
 		mitigations=off no_timer_check tsc=reliable cryptomgr.notests no5lvl random.trust_cpu=on \
 		"module_blacklist=$unused_modules" net.ifnames=0 audit=0 selinux=0 apparmor=0 \
-		"systemd.hostname=host$1" "lab.id=$1" "lab.hosts=$hosts" "lab.rails=$rails"
+		"systemd.hostname=host$1" "lab.id=$1" "lab.hosts=$hosts" "lab.rails=$rails" \
+		${tsc_khz:+"tsc_early_khz=$tsc_khz"}
 }
 
 start_guest()
