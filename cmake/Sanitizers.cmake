@@ -1,3 +1,7 @@
+# What reaches new code is seen in everything that is linked, not in the targets alone.
+if(ENABLE_FUZZ)
+	add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 if(ENABLE_SANITIZER STREQUAL "address")
 	add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 	add_link_options(-fsanitize=address,undefined)

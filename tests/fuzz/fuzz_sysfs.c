@@ -1,0 +1,46 @@
+/* Texts of sysfs files and of /proc/PID/stat, and names of files there. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/proc_usage.h"
+#include "exporters/metric_name.h"
+#include "fuzz.h"
+#include "probes/counter_kind.h"
+#include "probes/sysfs_value.h"
+
+static void values(const char *text)
+{
+	char name[32], line[64];
+	uint8_t gid[16], port;
+	uint32_t number;
+	uint64_t v;
+
+	sysfs_first_line(text, line, sizeof(line));
+	must_hold(strlen(line) < sizeof(line) && !strchr(line, '\n'));
+	sysfs_counter(text, &v);
+	if (sysfs_state(text, &number, name, sizeof(name)))
+		must_hold(strlen(name) < sizeof(name));
+	sysfs_rate(text, &v);
+	sysfs_gid(text, gid);
+	sysfs_gid_type(text, LINK_LAYER_ETHERNET);
+	sysfs_link_layer(text);
+	sysfs_guid_zero(text);
+	sysfs_pci_address(text);
+	if (sysfs_port_number(text, &port))
+		must_hold(port >= 1);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1);
+	uint64_t cpu, rss;
+
+	memcpy(text, data, size);
+	text[size] = '\0';
+	values(text);
+	proc_usage_parse(text, 100, 4096, &cpu, &rss);
+	metric_name_usable(METRIC_PORT, text, true);
+	metric_name_usable(METRIC_DEVICE, text, false);
+	free(text);
+	return 0;
+}
