@@ -8,6 +8,8 @@ void oracle_watch_facts(void); /* of all workers */
 void oracle_begin(void);
 void oracle_after_rail(struct process *p);
 void oracle_after_control(struct process *p);
+/* From now on nothing goes wrong. */
+void oracle_be_quiet(void);
 /* A row began to book, in oracle_worker.c's eyes. */
 void oracle_row_started(const struct host *h, uint64_t session_id,
 			const struct session_books *books);

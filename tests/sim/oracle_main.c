@@ -235,6 +235,7 @@ void oracle_when_well(void)
 	simulation_check(fabric_objects(OBJECT_ID) == ids, "%u ids, %u are in use",
 			 fabric_objects(OBJECT_ID), ids);
 	simulation_check(!fabric_objects(OBJECT_CM_EVENT), "an event of rdma_cm is kept");
+	oracle_be_quiet();
 }
 
 void oracle_when_over(void)
