@@ -199,10 +199,27 @@ static void check_counts(struct process *p)
 			 c->n_sessions);
 }
 
+/* Registered memory comes in pieces, for 64 receives or for 16 connections, and two regions more.
+ */
+static void check_memory(void)
+{
+	unsigned most = 0;
+
+	for (const struct process *p = processes; p; p = p->next) {
+		uint32_t qps = p->cfg.qps_per_device;
+
+		most += (ECHO_BOUND * qps + 64 + 63) / 64 + (qps + 1 + 15) / 16 + 2;
+	}
+	simulation_check(fabric_objects(OBJECT_MR) <= most, "%u memory regions, %u are enough",
+			 fabric_objects(OBJECT_MR), most);
+}
+
 void oracle_after_control(struct process *p)
 {
-	if (p->control->exit_code < 0)
-		check_counts(p);
+	if (p->control->exit_code >= 0)
+		return;
+	check_counts(p);
+	check_memory();
 }
 
 /* --- states --- */
