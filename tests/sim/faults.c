@@ -150,6 +150,29 @@ static void address_fault(void)
 	repair_later(repair_address, h, NULL);
 }
 
+static const char *second_address(const struct host *h)
+{
+	static const char *const second[HOSTS_MAX] = {"10.0.1.1", "10.0.1.2", "10.0.1.3"};
+
+	return second[h->index];
+}
+
+static void repair_second(struct host *a, struct host *b)
+{
+	(void)b;
+	fabric_remove_address(a->dev, second_address(a));
+}
+
+static void second_address_fault(void)
+{
+	struct host *h = any_host();
+
+	simulation_note("%s: a second address for %.3f s", h->name, (double)lasts_ns / 1e9);
+	fabric_remove_address(h->dev, second_address(h));
+	fabric_add_address(h->dev, second_address(h), IBV_GID_TYPE_ROCE_V2);
+	repair_later(repair_second, h, NULL);
+}
+
 /* --- devices --- */
 
 static void repair_device(struct host *a, struct host *b)
@@ -423,6 +446,21 @@ static void settings_fault(void)
 	host_reload(h);
 }
 
+static void repair_release(struct host *a, struct host *b)
+{
+	(void)b;
+	host_release(a, false);
+}
+
+static void release_fault(void)
+{
+	struct host *h = any_host();
+
+	simulation_note("%s: device released for %.3f s", h->name, (double)lasts_ns / 1e9);
+	host_release(h, true);
+	repair_later(repair_release, h, NULL);
+}
+
 static void reload_fault(void)
 {
 	struct host *h = any_host();
@@ -436,13 +474,15 @@ static void reload_fault(void)
 static void happen(void)
 {
 	static void (*const kinds[])(void) = {
-		path_fault,	path_fault,   path_fault,  path_fault,	  dark_fault,
-		dark_fault,	port_fault,   port_fault,  address_fault, removal_fault,
-		knobs_fault,	knobs_fault,  call_fault,  call_fault,	  answer_fault,
-		cm_event_fault, async_fault,  qp_fault,	   qp_fault,	  freeze_fault,
-		freeze_fault,	freeze_fault, crash_fault, crash_fault,	  main_fault,
-		main_fault,	wall_fault,   peers_fault, peers_fault,	  settings_fault,
-		reload_fault,	message_fault};
+		path_fault,	      path_fault,     path_fault,   path_fault,
+		dark_fault,	      dark_fault,     port_fault,   port_fault,
+		address_fault,	      removal_fault,  knobs_fault,  knobs_fault,
+		call_fault,	      call_fault,     answer_fault, cm_event_fault,
+		async_fault,	      qp_fault,	      qp_fault,	    freeze_fault,
+		freeze_fault,	      freeze_fault,   crash_fault,  crash_fault,
+		main_fault,	      main_fault,     wall_fault,   peers_fault,
+		peers_fault,	      settings_fault, reload_fault, release_fault,
+		second_address_fault, message_fault};
 	unsigned i = n_faults++;
 
 	dice.state = (opt->seed + 1) * 0x9e3779b97f4a7c15ULL + (i + 1) * 0xbf58476d1ce4e5b9ULL;

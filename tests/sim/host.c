@@ -395,6 +395,18 @@ void host_set_present(struct host *h, bool present, bool told)
 		h->scan_ns = simulation_now_ns();
 }
 
+void host_release(struct host *h, bool released)
+{
+	struct device *dev = h->up ? supervisor_find(h->d.supervisor, h->device) : NULL;
+
+	if (!dev)
+		return;
+	if (released)
+		device_release(dev, clock_now_ns());
+	else
+		device_acquire(dev, clock_now_ns());
+}
+
 /* --- its rounds --- */
 
 static void look_for_devices(struct host *h)

@@ -38,6 +38,8 @@ void host_terminate(struct host *h); /* SIGTERM */
 void host_reload(struct host *h);    /* SIGHUP */
 /* The device is there, or not; main hears of it at its next look, or at once. */
 void host_set_present(struct host *h, bool present, bool told);
+/* By its administrator: let go of the device, take it back. */
+void host_release(struct host *h, bool released);
 uint64_t host_when(struct host *h);
 void host_step(struct host *h);
 /* Those of the session that has that id now; NULL: none. */
