@@ -151,6 +151,7 @@ struct sessions_context daemon_sessions_context(const struct daemon *d)
 		.supervisor = d->supervisor,
 		.rails = d->rails,
 		.config = &d->config,
+		.settled = d->rails_known,
 		.now_ns = clock_now_ns(),
 		.wall_ns = clock_wall_ns(),
 	};

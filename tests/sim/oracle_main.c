@@ -1,5 +1,5 @@
 /* What must hold in main, and of everybody. Main's books are watched at the door: the linker leads
- * books_init() and books_rebuild() through here (--wrap). */
+ * books_init(), books_begin() and books_rebuild() through here (--wrap). */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +28,10 @@ static struct op_books rail_last[HOSTS_MAX][2][OP_COUNT];
 
 void __real_books_init(struct books *b, uint64_t session_id);
 void __wrap_books_init(struct books *b, uint64_t session_id);
+void __real_books_begin(struct books *b, const uint64_t interval_ns[OP_COUNT], uint64_t phase_ns,
+			uint64_t now_ns);
+void __wrap_books_begin(struct books *b, const uint64_t interval_ns[OP_COUNT], uint64_t phase_ns,
+			uint64_t now_ns);
 void __real_books_rebuild(struct books *b, uint64_t session_id);
 void __wrap_books_rebuild(struct books *b, uint64_t session_id);
 
@@ -81,20 +85,45 @@ void __wrap_books_rebuild(struct books *b, uint64_t session_id)
 	__real_books_rebuild(b, session_id);
 }
 
+/* From now on it is this schedule by which instants are due. */
+static void begin(struct expected *e, enum op op, uint64_t interval_ns, uint64_t phase_ns,
+		  uint64_t from_ns)
+{
+	if (e->open)
+		e->op[op].counted += schedule_count(e->op[op].phase_ns, e->op[op].interval_ns,
+						    e->op[op].from_ns, from_ns);
+	e->op[op].interval_ns = interval_ns;
+	e->op[op].phase_ns = phase_ns;
+	e->op[op].from_ns = from_ns;
+}
+
+/* Nobody has it: main books by itself until a row does. */
+void __wrap_books_begin(struct books *b, const uint64_t interval_ns[OP_COUNT], uint64_t phase_ns,
+			uint64_t now_ns)
+{
+	struct expected *e = find(b);
+	bool acts = b->paused || !e->open;
+
+	simulation_check(e, "books that were never begun");
+	acts &= !b->has_live;
+	__real_books_begin(b, interval_ns, phase_ns, now_ns);
+	for (unsigned op = 0; acts && op < OP_COUNT; op++)
+		begin(e, (enum op)op, interval_ns[op],
+		      interval_ns[op] ? phase_ns % interval_ns[op] : 0, now_ns);
+	e->open |= acts;
+}
+
 void oracle_row_started(const struct host *h, uint64_t session_id, const struct session_books *b)
 {
 	const struct books *books = host_books(h, session_id);
 	struct expected *e = books ? find(books) : NULL;
 
-	/* Of a session that main has forgotten, or the successor of a row whose worker died. */
-	if (!e || e->open)
+	if (!e) /* of a session that main has forgotten */
 		return;
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		begin(e, (enum op)op, b->op[op].interval_ns, b->op[op].phase_ns,
+		      b->op[op].booked_until_ns);
 	e->open = true;
-	for (unsigned op = 0; op < OP_COUNT; op++) {
-		e->op[op].interval_ns = b->op[op].interval_ns;
-		e->op[op].phase_ns = b->op[op].phase_ns;
-		e->op[op].from_ns = b->op[op].booked_until_ns;
-	}
 }
 
 /* --- a look --- */

@@ -66,22 +66,24 @@ static void check_identities(uint32_t row, enum op op, const struct op_books *b)
 			 op_name(op), (unsigned long long)b->in_flight);
 }
 
-/* How long an instant may wait for a request of another operation. */
-static uint64_t patience_ns(const struct process *p, enum op op)
+/* How long an instant may wait for the request of another operation (rail_session.c). */
+static uint64_t patience_ns(const struct process *p, uint32_t row, enum op op)
 {
-	uint64_t part = p->cfg.op[op].deadline_ns / 5, half = p->cfg.op[op].interval_ns / 2;
+	const struct op_config *cfg = &p->rail->ops[op];
+	uint64_t part = cfg->deadline_ns / 5, half = cfg->interval_ns / 2;
 
+	if (!p->control->sessions[row]->rs.wr.seq)
+		return 0;
 	return part < half ? part : half;
 }
 
-/* Every instant since the row began is booked once, whenever it is looked at; the last one may
- * still wait for the QP. */
+/* Every instant since the row began is booked once, whenever it is looked at. */
 static void check_schedule(const struct process *p, uint32_t row, enum op op,
 			   const struct op_books *b, uint64_t start_ns)
 {
 	uint64_t due = schedule_count(b->phase_ns, b->interval_ns, start_ns, b->booked_until_ns);
 	uint64_t behind = schedule_count(b->phase_ns, b->interval_ns, b->booked_until_ns,
-					 simulation_now_ns() - patience_ns(p, op));
+					 simulation_now_ns() - patience_ns(p, row, op));
 
 	simulation_check(b->scheduled == due, "row %u %s: scheduled %llu, %llu were due", row,
 			 op_name(op), (unsigned long long)b->scheduled, (unsigned long long)due);
