@@ -19,6 +19,7 @@ struct expected {
 		uint64_t interval_ns, phase_ns;
 		uint64_t counted; /* of what is closed */
 		uint64_t from_ns;
+		bool unsure;	      /* by one, until the next look */
 		struct op_books last; /* as shown at the last look */
 	} op[OP_COUNT];
 };
@@ -89,6 +90,8 @@ void __wrap_books_rebuild(struct books *b, uint64_t session_id)
 static void begin(struct expected *e, enum op op, uint64_t interval_ns, uint64_t phase_ns,
 		  uint64_t from_ns)
 {
+	/* Where the phase changes, main knows the row's beginning to an interval only. */
+	e->op[op].unsure = e->open && e->op[op].phase_ns != phase_ns;
 	if (e->open)
 		e->op[op].counted += schedule_count(e->op[op].phase_ns, e->op[op].interval_ns,
 						    e->op[op].from_ns, from_ns);
@@ -175,6 +178,11 @@ static void check_op(struct host *h, const struct session *s, struct expected *e
 	if (e->open)
 		due += schedule_count(e->op[op].phase_ns, e->op[op].interval_ns, e->op[op].from_ns,
 				      now->booked_until_ns);
+	if (e->op[op].unsure && now->scheduled + 1 == due) {
+		e->op[op].counted--;
+		due--;
+	}
+	e->op[op].unsure = false;
 	simulation_check(now->scheduled == due, "%s: %s %s: scheduled %llu, %llu were due", h->name,
 			 name_of(s), op_name(op), (unsigned long long)now->scheduled,
 			 (unsigned long long)due);
