@@ -429,7 +429,7 @@ static void settings_fault(void)
 					       op == OP_ATOMIC ? 8 : 64, 0};
 		break;
 	case 1:
-		if (op > OP_READ)
+		if (op != OP_SEND)
 			f->op[op].interval_ns = 0;
 		break;
 	case 2:

@@ -203,9 +203,7 @@ static void draw_ops(struct config *f, struct chance *c)
 	static const uint64_t intervals[] = {100, 200, 500, 1000};
 
 	for (unsigned op = 0; op < OP_COUNT; op++) {
-		/* READ is always on: with SEND alone nothing notices a peer that froze and then
-		 * died. */
-		if (op > OP_READ && chance_below(c, 2))
+		if (op != OP_SEND && chance_below(c, 3) < (op == OP_READ ? 1u : 2u))
 			continue;
 		f->op[op] = (struct op_config){
 			.interval_ns = intervals[chance_below(c, 4)] * NSEC_PER_MSEC,
