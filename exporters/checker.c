@@ -28,11 +28,11 @@ struct result {
 /* What both threads use, under the lock. */
 struct shared {
 	pthread_mutex_t lock;
-	pthread_cond_t wake; /* something is pending, or stop */
+	pthread_cond_t wake; /* something is pending, or stop, or ended */
 	struct check pending[CHECKER_MAX];
 	struct result done[CHECKER_MAX];
 	unsigned n_pending, n_done, in_it;
-	bool stop;
+	bool stop, ended;
 	int event_fd; /* readable: there are results */
 };
 
@@ -88,10 +88,14 @@ static void put_done(struct shared *s, const struct result *result)
 		;
 }
 
+static struct timespec instant(uint64_t ns)
+{
+	return (struct timespec){(time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC)};
+}
+
 static void rest(struct shared *s, uint64_t ns)
 {
-	uint64_t until = clock_now_ns() + (ns < REST_MAX_NS ? ns : REST_MAX_NS);
-	struct timespec at = {(time_t)(until / NSEC_PER_SEC), (long)(until % NSEC_PER_SEC)};
+	struct timespec at = instant(clock_now_ns() + (ns < REST_MAX_NS ? ns : REST_MAX_NS));
 
 	pthread_mutex_lock(&s->lock);
 	while (!s->stop && pthread_cond_timedwait(&s->wake, &s->lock, &at) != ETIMEDOUT)
@@ -117,6 +121,10 @@ static void *run(void *arg)
 	if (data)
 		explicit_bzero(data, sizeof(*data));
 	free(data);
+	pthread_mutex_lock(&s->lock);
+	s->ended = true;
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
 	return NULL;
 }
 
@@ -227,14 +235,17 @@ struct checker *checker_new(struct loop *loop, checker_done_fn done, void *arg)
 static bool stop_thread(struct checker *c)
 {
 	struct shared *s = c->shared;
-	uint64_t until = clock_now_ns() + JOIN_NS;
-	struct timespec at = {(time_t)(until / NSEC_PER_SEC), (long)(until % NSEC_PER_SEC)};
+	struct timespec at = instant(clock_now_ns() + JOIN_NS);
+	bool ended;
 
 	pthread_mutex_lock(&s->lock);
 	s->stop = true;
 	pthread_cond_signal(&s->wake);
+	while (!s->ended && pthread_cond_timedwait(&s->wake, &s->lock, &at) != ETIMEDOUT)
+		;
+	ended = s->ended;
 	pthread_mutex_unlock(&s->lock);
-	return pthread_clockjoin_np(c->thread, NULL, CLOCK_MONOTONIC, &at) == 0;
+	return ended && pthread_join(c->thread, NULL) == 0;
 }
 
 void checker_free(struct checker *c)
