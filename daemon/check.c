@@ -8,6 +8,8 @@
 #include "daemon/config.h"
 #include "daemon/options.h"
 #include "daemon/peer_source.h"
+#include "daemon/protection.h"
+#include "exporters/http.h"
 
 static void print_remark(void *arg, enum conf_severity severity, const char *file, unsigned line,
 			 const char *message)
@@ -53,6 +55,20 @@ int check_load(const struct options *options, struct config *ret, struct peer_so
 	return r;
 }
 
+/* False: certificate, key or users cannot be used. */
+static bool check_protection(const struct config *config)
+{
+	struct http_protection p;
+	char err[PROTECTION_ERROR];
+
+	if (protection_read(config, &p, err, sizeof(err)) == 0) {
+		protection_release(&p);
+		return true;
+	}
+	fprintf(stderr, "%s\n", err);
+	return false;
+}
+
 int check_config(const struct options *options)
 {
 	struct peer_source peers;
@@ -63,6 +79,7 @@ int check_config(const struct options *options)
 	if (check_load(options, &config, &peers, &unknown) < 0)
 		return CHECK_EXIT_BAD;
 	good = unknown == 0 && peers.n_refused == 0;
+	good &= check_protection(&config);
 	peer_source_free(&peers);
 	config_free(&config);
 	return good ? 0 : CHECK_EXIT_BAD;

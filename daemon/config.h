@@ -29,6 +29,10 @@ struct config {
 	size_t n_listen;     /* at least 1 */
 	bool listen_default; /* listen is [::]:10479 by default: 0.0.0.0 is tried where it fails */
 	bool allow_reload;
+	/* Paths, "" when not set. */
+	char tls_cert[CONFIG_PATH_MAX], tls_key[CONFIG_PATH_MAX], tls_client_ca[CONFIG_PATH_MAX];
+	char auth_file[CONFIG_PATH_MAX];
+	bool plain_loopback;
 	enum config_per_peer per_peer;
 	uint32_t max_series;
 	struct rail_spec rails[RAIL_MAX];

@@ -96,6 +96,35 @@ static void print_listen(const void *target, const char *instance, struct strbuf
 	}
 }
 
+/* [http] tls_cert and kin: the working directory of a service is not where its files are. */
+
+static int check_absolute(const char *path, char *err, size_t errlen)
+{
+	if (!*path || *path == '/')
+		return 0;
+	return config_refuse(err, errlen, path, "must be an absolute path");
+}
+
+static int check_tls_cert(const void *target, char *err, size_t errlen)
+{
+	return check_absolute(((const struct config *)target)->tls_cert, err, errlen);
+}
+
+static int check_tls_key(const void *target, char *err, size_t errlen)
+{
+	return check_absolute(((const struct config *)target)->tls_key, err, errlen);
+}
+
+static int check_tls_client_ca(const void *target, char *err, size_t errlen)
+{
+	return check_absolute(((const struct config *)target)->tls_client_ca, err, errlen);
+}
+
+static int check_auth_file(const void *target, char *err, size_t errlen)
+{
+	return check_absolute(((const struct config *)target)->auth_file, err, errlen);
+}
+
 /* [metrics] per_peer */
 
 static const char *const per_peer_names[] = {"summary", "histogram", "worst", "none"};
@@ -299,6 +328,43 @@ static const struct conf_key keys[] = {
 	 FIELD(allow_reload),
 	 .default_text = "no",
 	 .help = "accept POST /-/reload"},
+	{.section = "http",
+	 .key = "tls_cert",
+	 .type = CONF_STRING,
+	 .effect = CONF_RELOAD,
+	 FIELD(tls_cert),
+	 .check = check_tls_cert,
+	 .help = "certificate in PEM form, its chain after it; with it HTTP is served by TLS "
+		 "alone"},
+	{.section = "http",
+	 .key = "tls_key",
+	 .type = CONF_STRING,
+	 .effect = CONF_RELOAD,
+	 FIELD(tls_key),
+	 .check = check_tls_key,
+	 .help = "its private key in PEM form, readable by the service's user and not by others"},
+	{.section = "http",
+	 .key = "tls_client_ca",
+	 .type = CONF_STRING,
+	 .effect = CONF_RELOAD,
+	 FIELD(tls_client_ca),
+	 .check = check_tls_client_ca,
+	 .help = "CA certificates in PEM form: clients need a certificate that one of them signed"},
+	{.section = "http",
+	 .key = "plain_loopback",
+	 .type = CONF_BOOL,
+	 .effect = CONF_RELOAD,
+	 FIELD(plain_loopback),
+	 .default_text = "no",
+	 .help = "with TLS: clients on this host, at 127.0.0.1 and ::1, speak plain HTTP instead"},
+	{.section = "http",
+	 .key = "auth_file",
+	 .type = CONF_STRING,
+	 .effect = CONF_RELOAD,
+	 FIELD(auth_file),
+	 .check = check_auth_file,
+	 .help = "USER:HASH lines: user and password are needed for all but /-/healthy and "
+		 "/-/ready"},
 	{.section = "metrics",
 	 .key = "per_peer",
 	 .type = CONF_CUSTOM,

@@ -17,6 +17,7 @@
 #include "daemon/peer_reload.h"
 #include "daemon/peer_watch.h"
 #include "daemon/planner.h"
+#include "daemon/protection.h"
 #include "daemon/reload.h"
 #include "daemon/stopper.h"
 #include "exporters/http.h"
@@ -221,7 +222,8 @@ static int open_parts(struct daemon *d)
 	d->looker = d->notify ? looker_new(d) : NULL;
 	d->scan = d->looker ? scan_new(d->loop, d->options->sysfs_root, &scan_events, d) : NULL;
 	d->http = d->scan ? http_server_new(d->loop, &source) : NULL;
-	return d->http ? 0 : -errno;
+	d->protection = d->http ? protection_new(d) : NULL;
+	return d->protection ? 0 : -errno;
 }
 
 static bool no_device_yet(void *arg, const char *device)
@@ -231,8 +233,12 @@ static bool no_device_yet(void *arg, const char *device)
 	return false;
 }
 
-static int configure(struct daemon *d)
+static int configure(struct daemon *d, struct http_protection *protection)
 {
+	int r = protection_take(d->protection, protection);
+
+	if (r < 0)
+		return r;
 	rails_configure(d->rails, &d->config, no_device_yet, NULL);
 	supervisor_configure(d->supervisor, &d->config, clock_now_ns());
 	return peer_reload_start(d);
@@ -280,6 +286,7 @@ static int begin(struct daemon *d)
 static void close_all(struct daemon *d)
 {
 	http_server_free(d->http);
+	protection_free(d->protection);
 	commander_free(d->commander);
 	scan_free(d->scan);
 	supervisor_free(d->supervisor);
@@ -302,7 +309,7 @@ static void close_all(struct daemon *d)
 	worker_program_close(&d->worker);
 }
 
-static int start(struct daemon *d)
+static int start(struct daemon *d, struct http_protection *protection)
 {
 	int r;
 
@@ -319,13 +326,30 @@ static int start(struct daemon *d)
 	if (r == 0)
 		r = open_parts(d);
 	if (r == 0)
-		r = configure(d);
+		r = configure(d, protection);
 	return r == 0 ? begin(d) : r;
+}
+
+/* What is wrong is said. */
+static int load(struct daemon *d, struct http_protection *protection)
+{
+	char err[PROTECTION_ERROR];
+	int r = reload_load(d, &d->config, NULL, err, sizeof(err));
+
+	if (r < 0)
+		return r;
+	r = protection_read(&d->config, protection, err, sizeof(err));
+	if (r < 0) {
+		log_error("%s", err);
+		config_free(&d->config);
+	}
+	return r;
 }
 
 int daemon_run(const struct options *options, const char *worker_path)
 {
 	struct daemon d = {.options = options};
+	struct http_protection protection = {0};
 	char err[CONF_MAX_ERROR + 512];
 	int r;
 
@@ -333,15 +357,16 @@ int daemon_run(const struct options *options, const char *worker_path)
 		log_error("%s", err);
 		return 1;
 	}
-	if (reload_load(&d, &d.config, NULL, err, sizeof(err)) < 0) {
+	if (load(&d, &protection) < 0) {
 		worker_program_close(&d.worker);
 		return CHECK_EXIT_BAD;
 	}
-	r = start(&d);
+	r = start(&d, &protection);
 	if (r < 0)
 		log_error("cannot start: %s", strerror(-r));
 	else
 		r = loop_run(d.loop);
+	protection_release(&protection);
 	close_all(&d);
 	return r == 0 ? 0 : 1;
 }

@@ -20,6 +20,7 @@ struct http_server;
 struct looker;
 struct namer;
 struct peer_watch;
+struct protection;
 struct stopper;
 
 struct daemon {
@@ -53,8 +54,9 @@ struct daemon {
 	struct scan *scan;
 	struct looker *looker; /* makes snapshots */
 	struct http_server *http;
-	struct commander *commander; /* NULL: no control socket */
-	struct stopper *stopper;     /* NULL: not stopping */
+	struct protection *protection; /* of http */
+	struct commander *commander;   /* NULL: no control socket */
+	struct stopper *stopper;       /* NULL: not stopping */
 	bool scanned, serving;
 	bool no_device_told; /* the one line that says why nothing is probed */
 	bool rails_complete; /* every device has told its rails, or will not soon */

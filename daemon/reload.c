@@ -13,6 +13,7 @@
 #include "daemon/peer_reload.h"
 #include "daemon/peer_watch.h"
 #include "daemon/planner.h"
+#include "daemon/protection.h"
 #include "daemon/wishes.h"
 #include "exporters/http.h"
 
@@ -145,7 +146,8 @@ static bool device_has_rail(void *arg, const char *device)
 	return false;
 }
 
-static void take_over(struct daemon *d, struct config *new, struct peer_source *peers)
+static void take_over(struct daemon *d, struct config *new, struct peer_source *peers,
+		      struct http_protection *protection)
 {
 	unsigned changes = config_changes(&d->config, new, NULL);
 	bool renew = needs_new_workers(&d->config, new);
@@ -161,6 +163,7 @@ static void take_over(struct daemon *d, struct config *new, struct peer_source *
 	planner_run(d);
 	scan_now(d->scan);
 	peer_watch_follow(d->peer_watch, d->config.peers_file);
+	protection_take(d->protection, protection);
 	http_server_allow_reload(d->http, d->config.allow_reload);
 	config_free(&old);
 }
@@ -172,8 +175,29 @@ static void refuse(struct daemon *d, const char *err)
 	journal_add(d->journal, clock_wall_ns(), "reload", NULL, NULL, NULL, "refused: %s", err);
 }
 
+/* What the configuration names. On failure new is freed, too. */
+static int read_files(struct daemon *d, struct config *new, struct peer_source *peers,
+		      struct http_protection *protection, struct strbuf *lines, char *err,
+		      size_t errlen)
+{
+	int r = protection_read(new, protection, err, errlen);
+
+	if (r < 0 && lines)
+		strbuf_printf(lines, "%s\n", err);
+	if (r == 0) {
+		r = peer_reload_read(d, new, peers, lines, err, errlen);
+		d->reload_for_peers = r < 0;
+	}
+	if (r < 0) {
+		protection_release(protection);
+		config_free(new);
+	}
+	return r;
+}
+
 int reload(struct daemon *d, struct strbuf *lines, char *err, size_t errlen)
 {
+	struct http_protection protection;
 	struct peer_source peers;
 	struct config new;
 	int r;
@@ -181,19 +205,15 @@ int reload(struct daemon *d, struct strbuf *lines, char *err, size_t errlen)
 	notify_reloading(d->notify, clock_now_ns());
 	r = reload_load(d, &new, lines, err, errlen);
 	d->reload_for_peers = false;
-	if (r == 0) {
-		r = peer_reload_read(d, &new, &peers, lines, err, errlen);
-		d->reload_for_peers = r < 0;
-		if (r < 0)
-			config_free(&new);
-	}
+	if (r == 0)
+		r = read_files(d, &new, &peers, &protection, lines, err, errlen);
 	if (r < 0) {
 		refuse(d, err);
 	} else {
 		d->config_hash = config_hash(&new);
 		tell_restart_keys(&d->config, &new, lines);
 		keep_until_restart(&new, &d->config);
-		take_over(d, &new, &peers);
+		take_over(d, &new, &peers, &protection);
 		d->last_reload_ok = true;
 		d->last_reload_success_wall_ns = clock_wall_ns();
 		log_info("configuration reloaded");

@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "daemon/daemon.h"
 #include "daemon/namer.h"
+#include "daemon/protection.h"
 
 static enum per_peer_mode per_peer_mode(enum config_per_peer mode)
 {
@@ -32,7 +33,7 @@ static void fill_self(struct snapshot *s, const struct daemon *d)
 	s->start_mono_ns = d->start_ns;
 	s->verdict = VERDICT_UNKNOWN;
 	s->config_hash = snapshot_printf(s, "%016" PRIx64, d->config_hash);
-	s->last_reload_ok = d->last_reload_ok && d->peer_file_ok;
+	s->last_reload_ok = d->last_reload_ok && d->peer_file_ok && protection_good(d->protection);
 	s->last_reload_success_wall_ns = d->last_reload_success_wall_ns;
 	s->unknown_keys = d->unknown_keys;
 	s->names_failing = namer_failing(d->namer);

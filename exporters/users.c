@@ -104,7 +104,10 @@ static bool parse(struct users *u, const char *text, size_t len, struct place *p
 		text += step;
 		len -= step;
 	}
-	return u->n > 0 || refuse(p, "there is no user in the file, so nobody could come in");
+	if (u->n > 0)
+		return true;
+	snprintf(p->err, p->errlen, "%s: there is no user in it, so nobody could come in", p->name);
+	return false;
 }
 
 struct users *users_parse(const char *name, const char *text, size_t len, char *err, size_t errlen)

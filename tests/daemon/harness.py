@@ -70,6 +70,8 @@ class Daemon:
         self.mode = mode
         self.env = dict(os.environ, FAKE_WORKER_DIR=str(self.scripts), **(env or {}))
         self.log_path = self.dir / "log"
+        self.tls = None  # an ssl.SSLContext: ask by https
+        self.headers = {}
         self.process = None
         if start:
             self.start()
@@ -157,8 +159,10 @@ class Daemon:
 
     def get(self, path, data=None):
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", data=data,
-                                        timeout=5) as answer:
+            scheme = "https" if self.tls else "http"
+            request = urllib.request.Request(f"{scheme}://127.0.0.1:{self.port}{path}", data=data,
+                                             headers=self.headers)
+            with urllib.request.urlopen(request, timeout=5, context=self.tls) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()

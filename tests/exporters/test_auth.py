@@ -153,7 +153,7 @@ def test_users_change_while_requests_go_on(server, users, tmp_path):
 def test_a_bad_file_of_users_is_named_by_line_and_the_old_ones_stay(server, tmp_path):
     bad = tmp_path / "bad"
     for text, what in (("a:plain\n", "bad:1: the hash is none of"), ("\n\nx\n", "bad:3: must be"),
-                       ("", "bad:0: there is no user")):
+                       ("", "bad: there is no user")):
         bad.write_text(text)
         assert what in server.protect(users=bad)
         assert server.get("/metrics").status == 401

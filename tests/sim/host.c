@@ -12,6 +12,7 @@
 #include "daemon/namer.h"
 #include "daemon/peer_reload.h"
 #include "daemon/peer_watch.h"
+#include "daemon/protection.h"
 #include "daemon/planner.h"
 #include "daemon/proc_usage.h"
 #include "daemon/reload.h"
@@ -102,6 +103,27 @@ void peer_watch_follow(struct peer_watch *w, const char *path)
 {
 	(void)w;
 	(void)path;
+}
+
+int protection_read(const struct config *c, struct http_protection *ret, char *err, size_t errlen)
+{
+	(void)c;
+	(void)err;
+	(void)errlen;
+	*ret = (struct http_protection){0};
+	return 0;
+}
+
+void protection_release(struct http_protection *p)
+{
+	(void)p;
+}
+
+int protection_take(struct protection *p, struct http_protection *fresh)
+{
+	(void)p;
+	(void)fresh;
+	return 0;
 }
 
 int namer_follow(struct namer *n)

@@ -587,12 +587,30 @@ static void test_every_key_has_what_docs_need(void **state)
 	}
 }
 
+static void test_paths_of_http_are_absolute(void **state)
+{
+	static const char *const keys[] = {"tls_cert", "tls_key", "tls_client_ca", "auth_file"};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		char text[128];
+
+		snprintf(text, sizeof(text), "[http]\n%s = relative\n", keys[i]);
+		assert_int_equal(load(f, text, NULL, NULL), -EINVAL);
+		assert_non_null(strstr(f->remarks.data, "main.conf:2: "));
+		assert_non_null(strstr(f->remarks.data, "must be an absolute path"));
+		snprintf(text, sizeof(text), "[http]\n%s = /etc/x\n", keys[i]);
+		assert_int_equal(load(f, text, NULL, NULL), 0);
+	}
+}
+
 int main(void)
 {
 #define CONFIG_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		CONFIG_TEST(test_an_empty_file_gives_the_defaults_of_the_contract),
 		CONFIG_TEST(test_a_lab_file_is_read),
+		CONFIG_TEST(test_paths_of_http_are_absolute),
 		CONFIG_TEST(test_what_is_not_built_says_so),
 		CONFIG_TEST(test_bad_values_are_errors_with_line),
 		CONFIG_TEST(test_every_operation_has_interval_size_and_deadline),
