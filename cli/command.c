@@ -47,7 +47,7 @@ bool command_fetch(const struct cli_options *o, const char *path, struct answer 
 {
 	char err[FETCH_ERROR_MAX];
 
-	if (fetch(o->url, path, ret, err))
+	if (fetch(o->url, &o->access, path, ret, err))
 		return true;
 	answer_free(ret);
 	command_complain(err);

@@ -46,19 +46,25 @@ static const char *hint(CURLcode code)
 	if (code == CURLE_COULDNT_CONNECT)
 		return "; is rdma-pingmeshd running (systemctl status rdma-pingmesh), and does it "
 		       "listen there?";
+	if (code == CURLE_PEER_FAILED_VERIFICATION)
+		return "; --cacert FILE names the CA that signed its certificate";
 	if (code == CURLE_OPERATION_TIMEDOUT)
 		return "; no answer in 5 s";
 	return "";
 }
 
-static bool transfer(const char *target, struct strbuf *body, long *ret_status,
-		     char err[FETCH_ERROR_MAX])
+static bool transfer(const char *target, const struct access *how, struct strbuf *body,
+		     long *ret_status, char err[FETCH_ERROR_MAX])
 {
 	struct transfer t = {.body = body};
 	char curl_err[CURL_ERROR_SIZE] = "";
 	CURL *curl = curl_easy_init();
 	CURLcode code = CURLE_FAILED_INIT;
 
+	if (curl && !access_apply(how, curl, err, FETCH_ERROR_MAX)) {
+		curl_easy_cleanup(curl);
+		return false;
+	}
 	if (curl && set_up(curl, target, &t, curl_err))
 		code = curl_easy_perform(curl);
 	if (!code)
@@ -94,18 +100,22 @@ static bool parse(struct answer *a, const char *target, char err[FETCH_ERROR_MAX
 	return false;
 }
 
-bool fetch(const char *url, const char *path, struct answer *ret, char err[FETCH_ERROR_MAX])
+bool fetch(const char *url, const struct access *how, const char *path, struct answer *ret,
+	   char err[FETCH_ERROR_MAX])
 {
 	char target[1024];
 	long status = 0;
 
 	*ret = (struct answer){0};
 	snprintf(target, sizeof(target), "%s%s", url, path);
-	if (!transfer(target, &ret->body, &status, err))
+	if (!transfer(target, how, &ret->body, &status, err))
 		return false;
 	if (status == 200)
 		return parse(ret, target, err);
-	if (parse(ret, target, err))
+	if (status == 401)
+		snprintf(err, FETCH_ERROR_MAX,
+			 "%.200s: it wants a user and a password: see --login and --netrc", target);
+	else if (parse(ret, target, err))
 		snprintf(
 			err, FETCH_ERROR_MAX, "%.200s: answered %ld: %.200s", target, status,
 			value_text(value_object(ret->json, "error"), "message", "no reason given"));

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/access.h"
 #include "core/strbuf.h"
 
 #define FETCH_BODY_MAX ((size_t)64 * 1024 * 1024)
@@ -17,5 +18,6 @@ struct answer {
 
 /* GET url + path. False with a message for people in err: not reachable, no answer in time, not
  * 200, too long, or not what this API answers. The caller answer_free()s in either case. */
-bool fetch(const char *url, const char *path, struct answer *ret, char err[FETCH_ERROR_MAX]);
+bool fetch(const char *url, const struct access *how, const char *path, struct answer *ret,
+	   char err[FETCH_ERROR_MAX]);
 void answer_free(struct answer *a);

@@ -14,6 +14,10 @@ static void print_help(FILE *out)
 			c->argument ? c->argument : "", c->help, c->run ? "" : " (not built yet)");
 	fputs("\n  --json          the daemon's JSON as it is\n"
 	      "  --url URL       of the daemon (" CLI_URL_DEFAULT ")\n"
+	      "  --cacert FILE   CA certificates that its certificate is checked against\n"
+	      "  --cert FILE, --key FILE\n"
+	      "                  a certificate to show, where it wants one\n"
+	      "  --login FILE    the line USER:PASSWORD; --netrc: from ~/.netrc\n"
 	      "  --control PATH  its socket for reload, release and acquire\n"
 	      "                  (" CLI_CONTROL_DEFAULT ")\n"
 	      "  --version, --help\n\n"

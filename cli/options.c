@@ -5,12 +5,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_JSON = 1, OPT_URL, OPT_CONTROL, OPT_SINCE, OPT_FOLLOW, OPT_HELP, OPT_VERSION };
+enum {
+	OPT_JSON = 1,
+	OPT_URL,
+	OPT_CONTROL,
+	OPT_CACERT,
+	OPT_CERT,
+	OPT_KEY,
+	OPT_LOGIN,
+	OPT_NETRC,
+	OPT_SINCE,
+	OPT_FOLLOW,
+	OPT_HELP,
+	OPT_VERSION,
+};
 
 static const struct option long_options[] = {
 	{"json", no_argument, NULL, OPT_JSON},
 	{"url", required_argument, NULL, OPT_URL},
 	{"control", required_argument, NULL, OPT_CONTROL},
+	{"cacert", required_argument, NULL, OPT_CACERT},
+	{"cert", required_argument, NULL, OPT_CERT},
+	{"key", required_argument, NULL, OPT_KEY},
+	{"login", required_argument, NULL, OPT_LOGIN},
+	{"netrc", no_argument, NULL, OPT_NETRC},
 	{"since", required_argument, NULL, OPT_SINCE},
 	{"follow", no_argument, NULL, OPT_FOLLOW},
 	{"help", no_argument, NULL, OPT_HELP},
@@ -61,6 +79,21 @@ static bool take_option(struct cli_options *o, int opt, char *const *argv, char 
 	case OPT_CONTROL:
 		o->control = optarg;
 		return true;
+	case OPT_CACERT:
+		o->access.cacert = optarg;
+		return true;
+	case OPT_CERT:
+		o->access.cert = optarg;
+		return true;
+	case OPT_KEY:
+		o->access.key = optarg;
+		return true;
+	case OPT_LOGIN:
+		o->access.login = optarg;
+		return true;
+	case OPT_NETRC:
+		o->access.netrc = true;
+		return true;
 	case OPT_SINCE:
 		return take_since(o, optarg, err, errlen);
 	case OPT_FOLLOW:
@@ -84,6 +117,7 @@ static bool take_environment(struct cli_options *o, char *err, size_t errlen)
 {
 	const char *url = getenv("RDMA_PINGMESH_URL"), *control = getenv("RDMA_PINGMESH_CONTROL");
 
+	access_from_environment(&o->access);
 	if (control && control[0])
 		o->control = control;
 	return !url || !url[0] || take_url(o, "RDMA_PINGMESH_URL", url, err, errlen);

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include "cli/access.h"
 
 #define CLI_URL_DEFAULT "http://127.0.0.1:10479"
 #define CLI_URL_MAX 512
@@ -15,11 +16,13 @@ struct cli_options {
 	const char *surplus;   /* and one more, which no command takes */
 	const char *control;   /* path of the control socket */
 	char url[CLI_URL_MAX]; /* without a slash at its end */
+	struct access access;
 	bool json, help, version;
 	bool follow;	/* events */
 	uint64_t since; /* events: after this sequence number */
 };
 
 /* False with a message in err. Strings point into argv and the environment, whose
- * RDMA_PINGMESH_URL and RDMA_PINGMESH_CONTROL take the place of the defaults. */
+ * RDMA_PINGMESH_URL, RDMA_PINGMESH_CONTROL and those of cli/access.h take the place of the
+ * defaults. */
 bool cli_options_parse(struct cli_options *o, int argc, char **argv, char *err, size_t errlen);

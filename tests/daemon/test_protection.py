@@ -205,3 +205,48 @@ def test_the_printed_configuration_has_paths_and_no_secrets(ca, pairs):
         assert f"tls_key = {d.key}" in done.stdout and "auth_file = /etc/users" in done.stdout
         assert "plain_loopback = yes" in done.stdout
         assert "PRIVATE" not in done.stdout
+
+
+def command(*words, env=None):
+    done = subprocess.run([os.environ["PINGMESH"], *map(str, words)], capture_output=True, text=True,
+                          env=dict(os.environ, **(env or {})), check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_command_asks_a_protected_daemon(ca, pairs, tmp_path):
+    login, netrc = tmp_path / "login", tmp_path / ".netrc"
+    for path, text in ((login, f"prometheus:{PASSWORD}\n"),
+                       (netrc, f"machine localhost login prometheus password {PASSWORD}\n")):
+        path.write_text(text)
+        path.chmod(0o600)
+    with Protected(ca, pairs[0]) as d:
+        d.configure(f"tls_cert = {d.cert}\ntls_key = {d.key}\ntls_client_ca = {ca.cert}\n"
+                    f"auth_file = {d.users}\n" + PROBE + TWO_PEERS)
+        cert, key = ca.issue("operator", "clientAuth")
+        d.tls.load_cert_chain(cert, key)
+        d.headers = basic("prometheus", PASSWORD)
+        d.start()
+        d.wait_up()
+        url = ("--url", f"https://localhost:{d.port}")
+        tls = ("--cacert", ca.cert, "--cert", cert, "--key", key)
+        status, out, err = command("status", *url, *tls, "--login", login)
+        assert (status, err) == (0, "") and "ok" in out
+        assert command("peers", *url, *tls, "--netrc", env={"HOME": str(tmp_path)})[0] == 0
+        assert command("status", env={
+            "RDMA_PINGMESH_URL": url[1], "RDMA_PINGMESH_CACERT": str(ca.cert),
+            "RDMA_PINGMESH_CERT": str(cert), "RDMA_PINGMESH_KEY": str(key),
+            "RDMA_PINGMESH_LOGIN": str(login)})[0] == 0
+        for words, what in (((*url, *tls), "it wants a user and a password: see --login"),
+                            ((*url, "--login", login), "--cacert FILE names the CA"),
+                            ((*url, "--cacert", ca.cert, "--login", login), "localhost"),
+                            ((*url, *tls, "--login", "/nowhere"), "/nowhere: No such file"),
+                            ((*url, "--cacert", "/nowhere"), "/nowhere: No such file"),
+                            ((*url, *tls, "--login", key.parent), "Is a directory")):
+            status, out, err = command("status", *words)
+            assert (status, out) == (3, "") and what in err, err
+            assert PASSWORD not in err
+        login.chmod(0o644)
+        assert "its mode lets others read it" in command("status", *url, *tls, "--login", login)[2]
+        login.chmod(0o600)
+        login.write_text("nothing\n")
+        assert "USER:PASSWORD" in command("status", *url, *tls, "--login", login)[2]
