@@ -34,6 +34,7 @@ class Server:
     def connect(self, timeout=20, receive_buffer=None, address=None):
         """address: to come from."""
         s = socket.socket()
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if address:
             s.bind((address, 0))
         if receive_buffer:
