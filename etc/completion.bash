@@ -19,7 +19,7 @@ _rdma_pingmesh()
 	[ "$prev" = "=" ] && prev=${COMP_WORDS[COMP_CWORD - 2]}
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
 		case $word in
-		--url|--control|--since)	skip=1; continue ;;
+		--url|--control|--since|--cacert|--cert|--key|--login)	skip=1; continue ;;
 		=)				continue ;;
 		-*)				;;
 		*)				[ -n "$skip" ] || command=${command:-$word} ;;
@@ -27,7 +27,7 @@ _rdma_pingmesh()
 		skip=""
 	done
 	case $prev in
-	--control)
+	--control|--cacert|--cert|--key|--login)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
@@ -36,7 +36,7 @@ _rdma_pingmesh()
 		;;
 	esac
 	case $cur in
-	-*)	words="--json --url --control --version --help"
+	-*)	words="--json --url --control --cacert --cert --key --login --netrc --version --help"
 		[ "$command" = events ] && words="$words --since --follow"
 		;;
 	*)	case $command in
