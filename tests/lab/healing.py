@@ -21,7 +21,7 @@ measured = []
 def is_well(event):
     """Whether the event is about something that is as it should be again."""
     head = event["text"].split(":")[0]
-    return head == "up" or head.endswith(WELL[:2]) or head in WELL
+    return head == "up" or head.endswith(WELL[:2]) or head in WELL or head.endswith("read again")
 
 
 def clock_offset(lab, host):
@@ -63,9 +63,14 @@ class Healing:
         well = [t for t in self._times(is_well) if t >= self.end - 0.5]
         detect = max(0, min(told) - self.begin) if told else None
         heal = max(0, max(well) - self.end) if well else 0 if told else None
-        measured.append((self.name, self.lab.options.kernel, detect, heal))
-        write()
+        note(self.lab, self.name, detect, heal)
         return detect, heal
+
+
+def note(lab, name, detect, heal):
+    """A line of the table, of seconds that were taken in another way; None: not measured."""
+    measured.append((name, lab.options.kernel, detect, heal))
+    write()
 
 
 def lines():
