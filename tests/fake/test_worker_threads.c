@@ -10,14 +10,22 @@
 
 #define RUN_NS (2 * NSEC_PER_SEC)
 
-static struct host *fast_host(const char *name, const char *address)
+static struct host *fast_host_of(const char *name, const char *address,
+				 const struct fake_knobs *knobs)
 {
 	struct host *h = host_new(name, address);
 
-	for (unsigned op = OP_SEND; op <= OP_READ; op++)
-		h->cfg.op[op] = (struct op_config){5 * NSEC_PER_MSEC, 100 * NSEC_PER_MSEC, 64, 0};
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		h->cfg.op[op] = (struct op_config){5 * NSEC_PER_MSEC, 100 * NSEC_PER_MSEC,
+						   op == OP_ATOMIC ? 8 : 64, 0};
+	fabric_set_knobs(h->dev, knobs);
 	host_start_threads(h);
 	return h;
+}
+
+static struct host *fast_host(const char *name, const char *address)
+{
+	return fast_host_of(name, address, &(struct fake_knobs){0});
 }
 
 /* A look at everything that main looks at. */
@@ -100,6 +108,23 @@ static void test_two_workers_probe_each_other(void **state)
 	stop_all();
 }
 
+static void test_two_workers_without_srq_probe_each_other(void **state)
+{
+	static const struct fake_knobs no_srq = {.no_srq = true};
+	struct host *a = fast_host_of("host1", "10.0.0.1", &no_srq);
+	struct host *b = fast_host_of("host2", "10.0.0.2", &no_srq);
+
+	(void)state;
+	live(50 * NSEC_PER_MSEC);
+	host_session(a, 0, "host2", "10.0.0.2");
+	host_session(b, 0, "host1", "10.0.0.1");
+	assert_true(until_state(a, 0, SESSION_UP) && until_state(b, 0, SESSION_UP));
+	live(RUN_NS / 2);
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		assert_true(host_books(a, 0, op).ok > 10);
+	stop_all();
+}
+
 static void test_connections_break_and_come_back(void **state)
 {
 	struct host *a, *b;
@@ -174,6 +199,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_two_workers_probe_each_other),
+		TEST(test_two_workers_without_srq_probe_each_other),
 		TEST(test_connections_break_and_come_back),
 		TEST(test_sessions_come_and_go),
 		TEST(test_a_removed_device_ends_its_worker_and_no_other),
