@@ -11,7 +11,8 @@ from waiting import wait_for
 VICTIM, OTHER, THIRD = "host1", "host2", "host3"
 ALL = {"send", "read", "write", "atomic"}
 
-SIZES = "send_size = 16384\nread_size = 65536\nwrite_size = 65536\n"
+# Several packets of 1,024 bytes, the path MTU here, each.
+SIZES = "send_size = 3000\nread_size = 8000\nwrite_size = 8000\n"
 TOO_LARGE = "send is not run: the peer cannot receive our send_size"
 
 CLASSES = "[class lossless]\ntos = 104\n[class bulk]\ntos = 32\n"
