@@ -237,6 +237,7 @@ static void add_session(struct fake *f, const struct wish_session *w)
 	struct fake_session *s = &f->sessions[w->row];
 	uint64_t now = clock_now_ns();
 
+	run_script(f); /* what it says now about sessions that are added */
 	memset(s, 0, sizeof(*s));
 	s->wish = *w;
 	s->books.session_id = w->id;
