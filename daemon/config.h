@@ -43,6 +43,7 @@ struct config {
 	size_t n_classes;     /* at least 1 */
 	bool classes_default; /* none was configured: classes[0] is `default` */
 	struct op_config op[OP_COUNT];
+	bool loopback;
 	uint32_t ack_timeout, retry_count;
 	uint64_t keepalive_ns;
 	uint32_t qps_per_device, connects, probes_per_second;

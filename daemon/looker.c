@@ -57,7 +57,7 @@ static void look_at_session(struct daemon *d, struct session *s, uint64_t now_ns
 {
 	struct rail *rail = rails_find(d->rails, s->key.rail);
 
-	if (rail)
+	if (rail && !s->target.loopback)
 		rail_books_add(rail->books, s->key.class_name, s->total);
 	window_add(&s->window, now_ns, s->total);
 	s->books_verdict =

@@ -15,6 +15,7 @@ struct target {
 	char rack[FACT_NAME], pod[FACT_NAME];
 	char text[FACT_ADDRESS]; /* the address as people write it; "" while it is not known */
 	union address address;	 /* AF_UNSPEC while it is not known */
+	bool loopback;		 /* a rail of ours, probed on request; none of the list is */
 	bool ours;		 /* its name leads to the loopback address */
 	bool pending;		 /* its name was not answered yet, and may be soon: no target yet */
 	char trouble[TARGET_TROUBLE]; /* why its address is not known; "" when it is */

@@ -5,6 +5,7 @@
 
 #include "core/clock.h"
 #include "core/log.h"
+#include "core/names.h"
 #include "daemon/daemon.h"
 #include "daemon/inbox.h"
 #include "daemon/namer.h"
@@ -125,6 +126,27 @@ static size_t gather_targets(const struct daemon *d, const struct target **list)
 	return n;
 }
 
+/* Each rail as a target of its own, in own[] of RAILS_MAX; they join the list. */
+static size_t add_loopbacks(const struct planner *p, struct target *own, const struct target **list)
+{
+	char err[CONF_MAX_ERROR];
+	size_t n = 0;
+
+	for (size_t i = 0; p->d->config.loopback && i < p->n_rails; i++) {
+		const struct rail *rail = p->of[i];
+		struct target *t = &own[n];
+
+		if (address_parse(rail->fact.address, &t->address, err, sizeof(err)) < 0)
+			continue;
+		name_copy(t->host, sizeof(t->host), p->d->host);
+		name_copy(t->rail, sizeof(t->rail), rail->name);
+		name_copy(t->text, sizeof(t->text), rail->fact.address);
+		t->loopback = true;
+		list[n++] = t;
+	}
+	return n;
+}
+
 static void tell_unmatched(struct daemon *d, const struct plan *plan, size_t n_rails)
 {
 	if (n_rails == 0 || !d->rails_complete || plan->unmatched == d->unmatched)
@@ -146,7 +168,7 @@ static void follow(struct daemon *d, const struct plan *plan)
 		sessions_place(d->sessions, supervisor_get(d->supervisor, i), &ctx);
 }
 
-static void make(struct planner *p, const struct target **targets)
+static void make(struct planner *p, const struct target **targets, struct target *own)
 {
 	const char *classes[CLASS_MAX];
 	struct daemon *d = p->d;
@@ -166,6 +188,7 @@ static void make(struct planner *p, const struct target **targets)
 	for (size_t i = 0; i < d->config.n_classes; i++)
 		classes[i] = d->config.classes[i].name;
 	in.n_targets = gather_targets(d, targets);
+	in.n_targets += add_loopbacks(p, own, targets + in.n_targets);
 	if (plan_make(&plan, &in) < 0) {
 		log_error("out of memory: the sessions stay as they are");
 		return;
@@ -208,12 +231,16 @@ void planner_run(struct daemon *d)
 {
 	struct planner p = {.d = d};
 	const struct target **targets;
+	struct target *own;
 
 	if (d->options->sysfs_only || d->stopper)
 		return;
-	targets = calloc(peers_count(d->peers) + 1, sizeof(*targets));
-	if (!targets) {
+	targets = calloc(peers_count(d->peers) + RAILS_MAX, sizeof(*targets));
+	own = calloc(RAILS_MAX, sizeof(*own));
+	if (!targets || !own) {
 		log_error("out of memory: the sessions stay as they are");
+		free(targets);
+		free(own);
 		return;
 	}
 	if (namer_place(d->namer)) {
@@ -223,6 +250,7 @@ void planner_run(struct daemon *d)
 	d->rails_complete = rails_complete(d);
 	d->rails_known |= d->rails_complete;
 	gather_rails(&p);
-	make(&p, targets);
+	make(&p, targets, own);
 	free(targets);
+	free(own);
 }

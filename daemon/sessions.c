@@ -182,7 +182,7 @@ static void retire(struct session *session, const struct sessions_context *ctx)
 	struct rail *rail = rails_find(ctx->rails, session->key.rail);
 
 	books_total(&session->books, session->total);
-	if (rail)
+	if (rail && !session->target.loopback)
 		rail_books_retire(rail->books, session->key.class_name, session->total,
 				  ABORT_DRAIN);
 }
@@ -328,6 +328,7 @@ static bool place(struct sessions *s, struct session *session, struct device *d,
 	wish.session.row = row;
 	wish.session.rail = rail->index;
 	wish.session.class_index = session->class_index;
+	wish.session.loopback = session->target.loopback;
 	name_copy(wish.session.peer, FACT_NAME, session->key.peer);
 	name_copy(wish.session.peer_rail, FACT_NAME, session->key.peer_rail);
 	memcpy(&wish.session.address, &session->target.address, sizeof(wish.session.address));

@@ -27,7 +27,8 @@ static void count_sessions(struct snap_rail *to, const struct sessions *sessions
 		const struct session *session = sessions_get(sessions, i);
 		uint64_t since;
 
-		if (session->wanted && strcmp(session->key.rail, to->name) == 0)
+		if (session->wanted && !session->target.loopback &&
+		    strcmp(session->key.rail, to->name) == 0)
 			to->sessions[session_shown_state(session, &since)]++;
 	}
 }

@@ -132,6 +132,19 @@ static void fill_session(struct snapshot *s, size_t i, struct session *from, str
 	judged->of[i] = from;
 }
 
+/* What its books say is all that is judged of it. */
+static void fill_loopback(struct snapshot *s, struct snap_session *to, struct session *from,
+			  struct daemon *d)
+{
+	fill_names(s, to, from);
+	to->state = session_shown_state(from, &to->since_wall_ns);
+	to->error = from->error;
+	to->verdict = from->books_verdict;
+	if (s->mono_ns - from->quantiles_ns > QUANTILE_AGE_NS)
+		take_quantiles(from, table_of(d, from), s->mono_ns);
+	fill_ops(to, from, d);
+}
+
 bool view_sessions(struct snapshot *s, struct daemon *d, struct view_judged *judged)
 {
 	size_t max = sessions_count(d->sessions);
@@ -139,15 +152,19 @@ bool view_sessions(struct snapshot *s, struct daemon *d, struct view_judged *jud
 	if (max == 0)
 		return true;
 	s->sessions = snapshot_alloc(s, max, sizeof(*s->sessions));
+	s->loopbacks = snapshot_alloc(s, RAILS_MAX * CLASS_MAX < max ? RAILS_MAX * CLASS_MAX : max,
+				      sizeof(*s->loopbacks));
 	judged->sessions = snapshot_alloc(s, max, sizeof(*judged->sessions));
 	judged->of = snapshot_alloc(s, max, sizeof(struct session *));
-	if (!s->sessions || !judged->sessions || !judged->of)
+	if (!s->sessions || !s->loopbacks || !judged->sessions || !judged->of)
 		return false;
 	/* The list is in the order of the snapshot. */
 	for (size_t i = 0; i < max; i++) {
 		struct session *from = sessions_get(d->sessions, i);
 
-		if (from->wanted)
+		if (from->wanted && from->target.loopback)
+			fill_loopback(s, &s->loopbacks[s->n_loopbacks++], from, d);
+		else if (from->wanted)
 			fill_session(s, s->n_sessions++, from, d, judged);
 	}
 	return true;

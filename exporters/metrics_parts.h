@@ -9,6 +9,7 @@ void metrics_put_rails(struct exposition *e, const struct snapshot *s);
 void metrics_put_devices(struct exposition *e, const struct snapshot *s);
 void metrics_put_counters(struct exposition *e, const struct snapshot *s);
 void metrics_put_sessions(struct exposition *e, const struct snapshot *s);
+void metrics_put_loopbacks(struct exposition *e, const struct snapshot *s);
 void metrics_put_self(struct exposition *e, const struct snapshot *s,
 		      const struct process_facts *process);
 

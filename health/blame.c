@@ -433,6 +433,25 @@ static struct blame blame_silent(const struct evidence *e, size_t i, struct snap
 	return b;
 }
 
+/* Its session to itself passes the host and the NIC, and no cable: ", ..." or "". */
+static const char *loopback_words(const struct snapshot *s, const char *rail)
+{
+	for (size_t i = 0; i < s->n_loopbacks; i++) {
+		if (strcmp(s->loopbacks[i].rail, rail))
+			continue;
+		switch (s->loopbacks[i].verdict) {
+		case VERDICT_OK:
+			return "; its loopback answers, so rather cable or switch port";
+		case VERDICT_FAILING:
+			return "; its loopback fails too, so rather the NIC or its driver";
+		case VERDICT_DEGRADED:
+		case VERDICT_UNKNOWN:
+			break;
+		}
+	}
+	return "";
+}
+
 struct blame blame_dead_rail(const struct evidence *e, size_t rail, struct snapshot *s)
 {
 	const char *name = s->rails[rail].name, *works = NULL;
@@ -446,10 +465,10 @@ struct blame blame_dead_rail(const struct evidence *e, size_t rail, struct snaps
 		snapshot_printf(
 			s,
 			"nothing answers on rail %s since %s: all %u peers are silent at once, "
-			"so it is this host's NIC %s, its cable or its switch port%s%s",
+			"so it is this host's NIC %s, its cable or its switch port%s%s%s",
 			name, when_text(e->rail_since[rail], since), e->rails[rail].silent,
-			s->rails[rail].fact.device, works ? "; peers answer over rail " : "",
-			works ? works : "")};
+			s->rails[rail].fact.device, loopback_words(s, name),
+			works ? "; peers answer over rail " : "", works ? works : "")};
 }
 
 /* --- one session --- */

@@ -130,9 +130,11 @@ struct snapshot {
 	bool counters_only;	 /* of another root than /sys: no device is opened */
 	uint64_t rails_expected; /* 0: not configured */
 	uint64_t loop_lag_ns;	 /* worst of main's last second */
-	size_t n_rails, n_sessions, n_peers, n_devices, n_findings;
+	size_t n_rails, n_sessions, n_loopbacks, n_peers, n_devices, n_findings;
 	struct snap_rail *rails;       /* sorted by name */
 	struct snap_session *sessions; /* sorted by peer, rail, peer_rail, class */
+	/* Of rails to themselves, sorted alike; verdict is that of the books alone. */
+	struct snap_session *loopbacks;
 	struct snap_peer *peers;
 	struct snap_device *devices; /* sorted by name */
 	struct snap_finding *findings;

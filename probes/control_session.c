@@ -96,6 +96,7 @@ void session_add(struct control *c, const struct wish_session *w)
 	s->rs.row = w->row;
 	s->rs.rail_index = w->rail;
 	s->rs.class_index = w->class_index;
+	s->rs.loopback = w->loopback;
 	s->rs.key_hash = key_hash(c, w);
 	for (unsigned op = 0; op < OP_COUNT; op++)
 		s->pub.op_lack[op] = own_lack(c, (enum op)op);
@@ -203,7 +204,7 @@ void session_start(struct control *c, struct session *s)
 	int err;
 
 	s->pub.attempts_in_row++;
-	r->totals.attempts++;
+	r->totals.attempts += !s->wish.loopback;
 	table_put_rail_totals(c->p.table, s->wish.rail, &r->totals);
 	session_enter_state(c, s, SEV_START, "");
 	err = s->wish.address.sa.sa_family == AF_UNSPEC ? -EDESTADDRREQ : active_start(c, s);
@@ -238,7 +239,7 @@ void session_connect_failed(struct control *c, struct session *s, enum connect_f
 	struct control_rail *r = &c->rails[s->wish.rail];
 	bool has_qp = s->conn && s->conn->phase != CONN_OPENING;
 
-	r->totals.failures[failure]++;
+	r->totals.failures[failure] += !s->wish.loopback;
 	table_put_rail_totals(c->p.table, s->wish.rail, &r->totals);
 	note_error(c, s, failure, code, 0, 0, text);
 	command(c, &(struct rail_cmd){.type = RAIL_START, .session = &s->rs});

@@ -105,7 +105,8 @@ struct rail_session {
 	/* by control, before ADD */
 	uint64_t id;
 	uint32_t row, rail_index, class_index;
-	uint64_t key_hash;		     /* of the names: the phase */
+	bool loopback;	   /* to our own rail: its round trips are not the rail's */
+	uint64_t key_hash; /* of the names: the phase */
 	struct wire_region pattern, scratch; /* by UP */
 	uint64_t keepalive_ns;		     /* by UP: a message at least so often; 0: none */
 

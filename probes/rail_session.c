@@ -75,7 +75,8 @@ static void sample(struct rail *r, struct rail_session *s, unsigned stream, uint
 		s->books.op[stream].retransmits_suspected++;
 	remember(m, rtt_ns);
 	table_put_sample(r->p.table, s->row, stream, now, rtt_ns);
-	table_put_rtt(r->p.table, s->rail_index, s->class_index, stream, rtt_ns);
+	if (!s->loopback)
+		table_put_rtt(r->p.table, s->rail_index, s->class_index, stream, rtt_ns);
 }
 
 /* A probe came back. failed: its deadline had been judged before. */

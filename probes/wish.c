@@ -69,7 +69,7 @@ static bool config_check(const struct worker_config *c)
 
 static bool session_check(const struct wish_session *s)
 {
-	return s->id != 0 && s->rail < RAIL_MAX && s->class_index < CLASS_MAX &&
+	return s->id != 0 && s->rail < RAIL_MAX && s->class_index < CLASS_MAX && s->loopback <= 1 &&
 	       s->reason < ABORT_COUNT && TERMINATED(s->peer) && TERMINATED(s->peer_rail);
 }
 

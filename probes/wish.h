@@ -72,7 +72,8 @@ struct wish_session {
 	uint32_t row;
 	uint32_t rail; /* index of the worker's rail */
 	uint32_t class_index;
-	uint32_t reason; /* REMOVE: enum abort_reason for what is in flight */
+	uint32_t loopback; /* 1: of a rail to itself; it does not count for the rail */
+	uint32_t reason;   /* REMOVE: enum abort_reason for what is in flight */
 	char peer[FACT_NAME];
 	char peer_rail[FACT_NAME]; /* "" when the list has none */
 	union {

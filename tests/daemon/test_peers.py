@@ -455,3 +455,32 @@ def test_worst_sessions_of_a_rail_are_told_alone():
         d.wait_up(12)
         wait_for(lambda: len([1 for name, _ in d.metrics() if name == "rdma_session_up"]) == 8)
         assert len(d.peers()) == 12
+
+
+def test_loopback_is_a_session_of_each_rail_outside_of_its_sums():
+    config = PROBE.replace("[probe]\n", "[probe]\nloopback = yes\n") + TWO_PEERS
+    with Daemon(config) as d:
+        d.wait_up()
+        wait_for(lambda: d.metric("rdma_loopback_up", rail="rxe0") == 1)
+        wait_for(lambda: d.metric("rdma_loopback_probe_ok_total", rail="rxe0", op="send") > 5)
+        assert "peer=host1/rxe0 loopback" in "\n".join(adds(d))
+        assert names(d) == ["host2", "host3"]
+        assert d.json("/api/v1/status")["sessions"] == {"up": 2, "total": 2}
+        ratchet = Ratchet()
+        ratchet.look(d)
+        samples = d.metrics()
+        of_peers = sum(v for (n, pairs), v in samples.items()
+                       if n == "rdma_probe_ok_total" and ("op", "send") in pairs)
+        of_rail = sum(v for (n, pairs), v in samples.items()
+                      if n == "rdma_rail_probe_ok_total" and ("op", "send") in pairs)
+        assert of_peers == of_rail
+        count = [v for (n, pairs), v in samples.items()
+                 if n == "rdma_rail_rtt_seconds_count" and ("op", "send") in pairs]
+        assert count == [of_rail]
+        assert d.metric("rdma_rail_sessions", rail="rxe0", state="up") == 2
+        # off again: gone, and what it counted is nobody's
+        d.configure(PROBE + TWO_PEERS)
+        reload(d)
+        wait_for(lambda: d.metric("rdma_loopback_up", rail="rxe0") is None)
+        ratchet.look(d)
+        assert len(removes(d)) == 1

@@ -22,7 +22,8 @@ REST_ABOUT, REST_SLACK = 2400, 300
 EXAMPLE = ROOT / "docs" / "example.prom"
 METRICS_MD = ROOT / "docs" / "METRICS.md"
 # Options under which every family of ours has a sample.
-EVERYTHING = ("--hostile", "--ops", "send,read,write,atomic", "--per-peer", "histogram")
+EVERYTHING = ("--hostile", "--ops", "send,read,write,atomic", "--per-peer", "histogram",
+              "--loopback")
 SESSION_LABELS = {"peer", "rail", "peer_rail", "class"}
 
 

@@ -111,7 +111,7 @@ def test_a_host_name_is_followed_to_another_host_and_a_bad_one_costs_itself(lab)
             TIMEOUT_S,
             "the name is reached at the other host",
         )
-        assert rows["moving"]["remote_gid"].endswith("10.99.0.3")
+        assert rows["moving"]["remote_gid"].endswith(":ffff:0a63:0003")
         check_bad_name(audit)
 
 
@@ -130,3 +130,25 @@ def check_bad_name(audit):
     assert metrics.value("rdma_pingmesh_names_failing") == 1
     assert rows["moving"]["verdict"] == "ok"
 
+
+
+def test_a_rail_probes_itself_on_request_outside_of_its_sums(lab):
+    audit = Audit(lab)
+    audit.look(VICTIM)
+    with own_config(lab, VICTIM) as text:
+        write_config(lab, VICTIM, text + "[probe]\nloopback = yes\n")
+        reload_service(lab, VICTIM)
+        rows, metrics = audit.wait(
+            VICTIM,
+            lambda _, m: m.sum("rdma_loopback_up") == 1
+            and m.sum("rdma_loopback_probe_ok_total", op="send") > 5
+            and m.sum("rdma_loopback_probe_ok_total", op="read") > 5,
+            TIMEOUT_S,
+            "the rail reaches itself",
+        )
+        # The books of the rail, which each look asserts, are those of its peers alone.
+        assert set(rows) == {OTHER, THIRD}
+        assert metrics.sum("rdma_rail_sessions", rail="rxe0") == 2
+    audit.wait(
+        VICTIM, lambda _, m: not m.samples("rdma_loopback_up"), TIMEOUT_S, "it is off again"
+    )

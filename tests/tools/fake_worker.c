@@ -314,7 +314,8 @@ static void book_one(struct fake *f, struct fake_session *s, enum op op, uint64_
 	b->rtt_count++;
 	b->last_success_wall_ns = clock_wall_ns();
 	table_put_sample(f->table, s->wish.row, op, now, RTT_NS);
-	table_put_rtt(f->table, s->wish.rail, s->wish.class_index, op, RTT_NS);
+	if (!s->wish.loopback)
+		table_put_rtt(f->table, s->wish.rail, s->wish.class_index, op, RTT_NS);
 }
 
 static void book(struct fake *f, struct fake_session *s)
@@ -423,8 +424,9 @@ static void take_wish(struct fake *f, const struct wish *w)
 		note(f, "accept first=%u n=%u", w->accept.first, w->accept.n);
 		break;
 	case WISH_SESSION_ADD:
-		note(f, "add id=%llu row=%u rail=%u peer=%s/%s", (unsigned long long)w->session.id,
-		     w->session.row, w->session.rail, w->session.peer, w->session.peer_rail);
+		note(f, "add id=%llu row=%u rail=%u peer=%s/%s%s",
+		     (unsigned long long)w->session.id, w->session.row, w->session.rail,
+		     w->session.peer, w->session.peer_rail, w->session.loopback ? " loopback" : "");
 		if (w->session.row < f->n_rows)
 			add_session(f, &w->session);
 		break;

@@ -460,7 +460,28 @@ static bool make_arrays(struct maker *m)
 	s->rails = snapshot_alloc(s, w->rails, sizeof(*s->rails));
 	s->peers = snapshot_alloc(s, (size_t)w->rails * w->peers, sizeof(*s->peers));
 	s->sessions = snapshot_alloc(s, (size_t)w->rails * w->peers, sizeof(*s->sessions));
-	return s->devices && s->rails && s->peers && s->sessions;
+	s->loopbacks = snapshot_alloc(s, w->rails, sizeof(*s->loopbacks));
+	return s->devices && s->rails && s->peers && s->sessions && s->loopbacks;
+}
+
+static void make_loopback(struct maker *m, unsigned rail)
+{
+	struct snap_session *s = &m->s->loopbacks[m->s->n_loopbacks++];
+
+	s->peer = m->s->host;
+	s->rail = s->peer_rail = m->s->rails[rail].name;
+	s->class_name = "default";
+	s->address = snapshot_printf(m->s, "10.99.%u.1", rail);
+	s->device = m->s->devices[rail].name;
+	s->reason = "";
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		if (m->wanted->ops[op])
+			make_books(m, &s->op[op], op);
+	if (m->wanted->fresh)
+		return;
+	s->state = SESSION_UP;
+	for (unsigned i = 0; i < STREAM_COUNT; i++)
+		s->stream[i] = (struct snap_quantiles){5000 + 1000 * i, 11000 + 1000 * i, 60};
 }
 
 struct snapshot *synthetic_snapshot(const struct synthetic *wanted, uint64_t mono_ns)
@@ -490,6 +511,8 @@ struct snapshot *synthetic_snapshot(const struct synthetic *wanted, uint64_t mon
 		for (unsigned i = 0; i < STREAM_COUNT; i++)
 			make_hist(&c->op[i == STREAM_ACK ? OP_SEND : i], &c->hist[i]);
 	}
+	for (unsigned r = 0; wanted->loopback && r < wanted->rails; r++)
+		make_loopback(&m, r);
 	make_findings(&m);
 	return m.s;
 }

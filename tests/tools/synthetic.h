@@ -5,9 +5,10 @@
 struct synthetic {
 	unsigned rails, peers;
 	bool ops[OP_COUNT];
-	bool vendors; /* devices of other vendors besides, with their odd names */
-	bool hostile; /* names that must be escaped, not UTF-8, values at their ends */
-	bool fresh;   /* nothing has happened yet: no probe, no connection, no counter */
+	bool vendors;  /* devices of other vendors besides, with their odd names */
+	bool hostile;  /* names that must be escaped, not UTF-8, values at their ends */
+	bool loopback; /* each rail has a session to itself */
+	bool fresh;    /* nothing has happened yet: no probe, no connection, no counter */
 	uint64_t max_series;
 	enum per_peer_mode per_peer;
 };

@@ -52,11 +52,17 @@ static enum per_peer_mode parse_per_peer(const char *text)
 }
 
 static const struct option options[] = {
-	{"rails", required_argument, NULL, 'r'},    {"peers", required_argument, NULL, 'p'},
-	{"ops", required_argument, NULL, 'o'},	    {"openmetrics", no_argument, NULL, 'm'},
-	{"vendors", no_argument, NULL, 'v'},	    {"hostile", no_argument, NULL, 'h'},
-	{"fresh", no_argument, NULL, 'f'},	    {"max-series", required_argument, NULL, 's'},
-	{"per-peer", required_argument, NULL, 'P'}, {0},
+	{"rails", required_argument, NULL, 'r'},
+	{"peers", required_argument, NULL, 'p'},
+	{"ops", required_argument, NULL, 'o'},
+	{"openmetrics", no_argument, NULL, 'm'},
+	{"vendors", no_argument, NULL, 'v'},
+	{"hostile", no_argument, NULL, 'h'},
+	{"fresh", no_argument, NULL, 'f'},
+	{"max-series", required_argument, NULL, 's'},
+	{"per-peer", required_argument, NULL, 'P'},
+	{"loopback", no_argument, NULL, 'l'},
+	{0},
 };
 
 void synthetic_args_parse(int argc, char **argv, struct synthetic_args *ret)
@@ -84,6 +90,9 @@ void synthetic_args_parse(int argc, char **argv, struct synthetic_args *ret)
 			break;
 		case 'h':
 			w->hostile = true;
+			break;
+		case 'l':
+			w->loopback = true;
 			break;
 		case 'f':
 			w->fresh = true;

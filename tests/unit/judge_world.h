@@ -13,10 +13,11 @@ struct world {
 	struct judge *judge;
 	struct snapshot *s; /* of the last look */
 	uint64_t wall;
-	size_t n_devices, n_rails, n_sessions;
+	size_t n_devices, n_rails, n_sessions, n_loopbacks;
 	struct snap_device devices[WORLD_MAX];
 	struct snap_rail rails[WORLD_MAX];
 	struct snap_session sessions[WORLD_MAX];
+	struct snap_session loopbacks[WORLD_MAX];
 	struct judge_session in[WORLD_MAX];
 	struct judge_memory memory[WORLD_MAX];
 	struct judge_device in_devices[WORLD_MAX];
@@ -136,6 +137,8 @@ static inline void look(struct world *w)
 	s->n_rails = w->n_rails;
 	s->rails =
 		memcpy(snapshot_alloc(s, WORLD_MAX, sizeof(*s->rails)), w->rails, sizeof(w->rails));
+	s->n_loopbacks = w->n_loopbacks;
+	s->loopbacks = w->loopbacks;
 	s->n_sessions = w->n_sessions;
 	s->sessions = memcpy(snapshot_alloc(s, WORLD_MAX, sizeof(*s->sessions)), w->sessions,
 			     sizeof(w->sessions));

@@ -379,6 +379,62 @@ static void test_rail_with_all_peers_silent_is_one_local_finding(void **state)
 	world_free(&w);
 }
 
+static void test_silent_rail_is_told_apart_by_its_loopback(void **state)
+{
+	struct world w;
+
+	(void)state;
+	three_hosts(&w);
+	for (size_t i = 0; i < 3; i++)
+		silence(&w, i);
+	w.n_loopbacks = 1;
+	w.loopbacks[0].rail = "rxe0";
+	w.loopbacks[0].verdict = VERDICT_OK;
+	look(&w);
+	assert_host(&w, VERDICT_FAILING, CAUSE_LOCAL_NIC, "loopback answers, so rather cable");
+	w.loopbacks[0].verdict = VERDICT_FAILING;
+	look(&w);
+	assert_host(&w, VERDICT_FAILING, CAUSE_LOCAL_NIC, "loopback fails too, so rather the NIC");
+	world_free(&w);
+}
+
+static void test_peer_without_address_is_configuration_and_no_evidence(void **state)
+{
+	struct world w;
+
+	(void)state;
+	three_hosts(&w);
+	for (size_t i = 0; i < 3; i++) {
+		silence(&w, i);
+		w.sessions[i].address = "";
+		w.sessions[i].state = SESSION_BACKOFF;
+		w.in[i].conn_reason = "host name x: Name or service not known";
+	}
+	look(&w);
+	/* however many they are, the rail is not dead: nobody was asked */
+	assert_null(finding(&w, "rail:rxe0"));
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(w.s->sessions[i].verdict, VERDICT_FAILING);
+		assert_int_equal(w.s->sessions[i].cause, CAUSE_CONFIGURATION);
+		assert_says(w.s->sessions[i].reason, "Name or service not known");
+	}
+	world_free(&w);
+}
+
+static void test_configured_rail_that_was_never_seen_says_so(void **state)
+{
+	struct world w;
+
+	(void)state;
+	three_hosts(&w);
+	w.rails[0].present = w.rails[0].up = false;
+	w.rails[0].fact.device[0] = '\0';
+	look(&w);
+	assert_finding(&w, "rail:rxe0", CAUSE_LOCAL_NIC, true,
+		       "no RDMA device here has carried it");
+	world_free(&w);
+}
+
 static void test_flaws_of_our_data_do_not_degrade_the_host(void **state)
 {
 	struct world w;
@@ -532,6 +588,9 @@ int main(void)
 		cmocka_unit_test(test_missing_rails_are_counted),
 		cmocka_unit_test(test_no_rail_is_missed_while_the_devices_are_being_asked),
 		cmocka_unit_test(test_rail_with_all_peers_silent_is_one_local_finding),
+		cmocka_unit_test(test_silent_rail_is_told_apart_by_its_loopback),
+		cmocka_unit_test(test_peer_without_address_is_configuration_and_no_evidence),
+		cmocka_unit_test(test_configured_rail_that_was_never_seen_says_so),
 		cmocka_unit_test(test_flaws_of_our_data_do_not_degrade_the_host),
 		cmocka_unit_test(test_duplicate_host_name_is_told),
 		cmocka_unit_test(test_host_without_devices_or_peers_says_so),
