@@ -171,14 +171,16 @@ void peer_watch_free(struct peer_watch *w)
 
 void peer_watch_follow(struct peer_watch *w, const char *path)
 {
-	name_copy(w->path, sizeof(w->path), path);
-	w->touched = false;
-	watch(w);
-	if (!path[0]) {
-		loop_timer_disarm(w->timer);
+	if (strcmp(w->path, path) == 0)
 		return;
-	}
-	look(w, &w->known);
-	loop_timer_arm(w->timer, clock_now_ns() + PEER_WATCH_LOOK_NS);
-	w->settling = false;
+	name_copy(w->path, sizeof(w->path), path);
+	/* Known as not there: what it is by the first look is news, for who reads it now may come a
+	 * moment too early. */
+	memset(&w->known, 0, sizeof(w->known));
+	w->touched = w->settling = false;
+	watch(w);
+	if (path[0])
+		loop_timer_arm(w->timer, clock_now_ns() + PEER_WATCH_LOOK_NS);
+	else
+		loop_timer_disarm(w->timer);
 }

@@ -12,5 +12,5 @@ struct peer_watch;
 /* NULL with errno. Without inotify it only looks. */
 struct peer_watch *peer_watch_new(struct loop *loop, void (*changed)(void *arg), void *arg);
 void peer_watch_free(struct peer_watch *w);
-/* The file as it is now is known; "": none. */
+/* "": none. The caller reads it by itself at first; one change too many may be told then. */
 void peer_watch_follow(struct peer_watch *w, const char *path);

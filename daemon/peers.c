@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/hash.h"
 #include "core/names.h"
 #include "daemon/lookups.h"
 #include "daemon/peer_list.h"
@@ -120,6 +121,78 @@ static bool place(struct target *t, const struct lookup *l, uint64_t now_ns, int
 	return true;
 }
 
+/* --- names that lead to one endpoint --- */
+
+struct place_of {
+	uint64_t hash; /* of address and rail */
+	const struct target *target;
+	bool given, nameless;
+	size_t at;
+};
+
+/* The one to keep first: one whose address was given, one that has a name, the first of the list.
+ */
+static int place_cmp(const void *a, const void *b)
+{
+	const struct place_of *pa = a, *pb = b;
+
+	if (pa->hash != pb->hash)
+		return pa->hash < pb->hash ? -1 : 1;
+	if (pa->nameless != pb->nameless)
+		return pa->nameless ? 1 : -1;
+	if (pa->given != pb->given)
+		return pa->given ? -1 : 1;
+	return pa->at < pb->at ? -1 : 1;
+}
+
+static size_t gather_places(const struct peers *p, struct place_of *places)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct target *t = &p->targets[i];
+
+		if (t->address.sa.sa_family == AF_UNSPEC)
+			continue;
+		places[n++] = (struct place_of){
+			.hash = address_hash(&t->address) * 31 + hash_str(t->rail),
+			.target = t,
+			.given = !p->lookups[i],
+			.nameless = strcmp(t->host, t->text) == 0,
+			.at = i,
+		};
+	}
+	return n;
+}
+
+/* Two sessions to one endpoint would push each other out there. */
+static void mark_doubles(struct peers *p)
+{
+	struct place_of *places = calloc(p->n + 1, sizeof(*places));
+	const struct target *kept = NULL;
+	size_t n;
+
+	if (!places)
+		return;
+	n = gather_places(p, places);
+	qsort(places, n, sizeof(*places), place_cmp);
+	for (size_t i = 0; i < n; i++) {
+		struct target *t = &p->targets[places[i].at];
+		bool doubled = kept && address_equal(&kept->address, &t->address) &&
+			       strcmp(kept->rail, t->rail) == 0;
+
+		t->doubled = doubled;
+		if (!doubled)
+			kept = t;
+	}
+	free(places);
+}
+
+bool target_ready(const struct target *t)
+{
+	return !t->pending && !t->doubled;
+}
+
 bool peers_place(struct peers *p, const struct lookups *lookups, uint64_t now_ns,
 		 int (*family)(void *arg, const struct target *t), void *arg)
 {
@@ -129,6 +202,8 @@ bool peers_place(struct peers *p, const struct lookups *lookups, uint64_t now_ns
 		if (p->lookups[i])
 			changed |= place(&p->targets[i], lookups_find(lookups, p->lookups[i]),
 					 now_ns, family(arg, &p->targets[i]));
+	if (changed)
+		mark_doubles(p);
 	return changed;
 }
 

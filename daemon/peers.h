@@ -15,9 +15,10 @@ struct target {
 	char rack[FACT_NAME], pod[FACT_NAME];
 	char text[FACT_ADDRESS]; /* the address as people write it; "" while it is not known */
 	union address address;	 /* AF_UNSPEC while it is not known */
-	bool loopback;		 /* a rail of ours, probed on request; none of the list is */
-	bool ours;		 /* its name leads to the loopback address */
-	bool pending;		 /* its name was not answered yet, and may be soon: no target yet */
+	bool doubled;  /* its name leads to an endpoint that another target is: not probed twice */
+	bool loopback; /* a rail of ours, probed on request; none of the list is */
+	bool ours;     /* its name leads to the loopback address */
+	bool pending;  /* its name was not answered yet, and may be soon: no target yet */
 	char trouble[TARGET_TROUBLE]; /* why its address is not known; "" when it is */
 };
 
@@ -32,6 +33,8 @@ bool peers_place(struct peers *p, const struct lookups *lookups, uint64_t now_ns
 /* An address of one of this host's rails: never a target from now on. True when it is new. */
 bool peers_learn_own(struct peers *p, const union address *a);
 bool peers_is_own(const struct peers *p, const union address *a);
+/* Is it there to be probed? Not yet, and not twice. */
+bool target_ready(const struct target *t);
 /* This host itself: by one of its addresses, or by a name that leads to the loopback one, as that
  * of a host does in its own /etc/hosts. */
 bool peers_is_us(const struct peers *p, const struct target *t);

@@ -120,7 +120,7 @@ static size_t gather_targets(const struct daemon *d, const struct target **list)
 	for (size_t i = 0; i < peers_count(peers); i++) {
 		const struct target *t = peers_get(peers, i);
 
-		if (!t->pending && !planner_is_self(d, t))
+		if (target_ready(t) && !planner_is_self(d, t))
 			list[n++] = t;
 	}
 	return n;

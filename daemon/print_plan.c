@@ -131,7 +131,7 @@ static size_t gather_targets(const struct printing *p, const struct target **lis
 	for (size_t i = 0; i < peers_count(p->peers); i++) {
 		const struct target *t = peers_get(p->peers, i);
 
-		if (strcmp(t->host, self) != 0 && !peers_is_us(p->peers, t))
+		if (target_ready(t) && strcmp(t->host, self) != 0 && !peers_is_us(p->peers, t))
 			list[n++] = t;
 	}
 	return n;

@@ -182,7 +182,7 @@ bool view_peers(struct snapshot *s, const struct daemon *d)
 	for (size_t i = 0; i < max; i++) {
 		const struct target *t = peers_get(d->peers, i);
 
-		if (planner_is_self(d, t))
+		if (t->doubled || planner_is_self(d, t))
 			continue;
 		s->peers[s->n_peers++] = (struct snap_peer){
 			.peer = snapshot_str(s, t->host),

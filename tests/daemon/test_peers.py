@@ -415,6 +415,18 @@ def test_names_of_the_file_are_looked_up_too():
         assert d.metric("rdma_peer_info", peer="host2", address="10.99.0.2", rack="r2") == 1
 
 
+def test_names_that_lead_to_one_address_are_probed_once():
+    config = NAMED + "peer = host4/rxe0\n"
+    with start_named("host2 10.99.0.2", "host4 10.99.0.2", config=config) as d:
+        d.wait_up()
+        assert names(d) == ["host2", "host3"]
+        write_hosts(d, "host2 10.99.0.2", "host4 10.99.0.4")
+        d.wait_up(3)
+        write_hosts(d, "host2 10.99.0.2", "host4 10.99.0.3")  # which is host3's
+        wait_names(d, "host2", "host3")
+        assert d.peer("host3")["verdict"] == "ok"
+
+
 # --- what is told of sessions ---
 
 RTT_COUNT = "rdma_session_rtt_seconds_count"
