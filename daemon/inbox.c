@@ -250,6 +250,20 @@ static void on_stalled(struct daemon *d, struct device *dev, bool stalled)
 	looker_soon(d->looker);
 }
 
+static void on_answered(struct daemon *d, struct device *dev, const struct fact *f)
+{
+	struct session *s = sessions_in_row(d->sessions, dev->name, f->row, f->session_id);
+
+	if (!s || (f->host[0] && !name_valid(f->host)) || !strcmp(s->answers_as, f->host))
+		return;
+	name_copy(s->answers_as, sizeof(s->answers_as), f->host);
+	log_msg(f->host[0] ? LOG_LEVEL_WARN : LOG_LEVEL_INFO, "%s, listed as %s, answers as %s",
+		s->target.text, s->key.peer, f->host[0] ? f->host : s->key.peer);
+	journal_add(d->journal, clock_wall_ns(), "session", dev->name, s->key.rail, s->key.peer,
+		    "%s answers as %s", s->target.text, f->host[0] ? f->host : s->key.peer);
+	looker_soon(d->looker);
+}
+
 static void on_duplicate(struct daemon *d, struct device *dev, const struct fact *f)
 {
 	unsigned held_back;
@@ -299,6 +313,9 @@ static void on_fact(void *arg, struct device *dev, const struct fact *f)
 		break;
 	case FACT_STALLED:
 		on_stalled(d, dev, f->number);
+		break;
+	case FACT_ANSWERED:
+		on_answered(d, dev, f);
 		break;
 	case FACT_BYE:
 		break;

@@ -50,6 +50,8 @@ struct session {
 	struct session_conn last_up; /* the last connection that was up, for the log */
 	uint8_t lack_told[OP_COUNT]; /* enum op_lack, as last told */
 	struct session_error error;  /* the last one, also of workers that ended */
+	char answers_as[FACT_NAME];  /* the name of who answers, when the list has another; else ""
+				      */
 };
 
 struct sessions *sessions_new(void); /* NULL: no memory */

@@ -128,6 +128,7 @@ static void fill_session(struct snapshot *s, size_t i, struct session *from, str
 	in->rack = snapshot_str(s, from->target.rack);
 	in->pod = snapshot_str(s, from->target.pod);
 	in->conn_reason = conn_reason(s, from);
+	in->answers_as = snapshot_str(s, from->answers_as);
 	in->memory = &from->judged;
 	judged->of[i] = from;
 }

@@ -28,7 +28,8 @@ struct judge_session {
 	enum verdict books_verdict; /* of verdict_next() over the exported books */
 	const char *rack, *pod;	    /* of the peer list; NULL or "" when it has none */
 	const char *conn_reason;    /* why disabled or in back-off; NULL or "" when not */
-	struct window_sums recent;  /* of window_since() */
+	const char *answers_as; /* who answers, when it is not who the list says; else NULL, "" */
+	struct window_sums recent; /* of window_since() */
 	struct judge_memory *memory;
 };
 

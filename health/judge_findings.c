@@ -11,7 +11,7 @@
 
 size_t judge_findings_max(const struct snapshot *s, const struct judge_input *in)
 {
-	return PER_DEVICE * s->n_devices + PER_RAIL * s->n_rails + s->n_sessions +
+	return PER_DEVICE * s->n_devices + PER_RAIL * s->n_rails + 2 * s->n_sessions +
 	       in->n_duplicates + 1;
 }
 
@@ -269,6 +269,37 @@ static void find_duplicates(const struct judge_input *in, struct findings *f)
 			0);
 }
 
+/* Whether an earlier session of that peer is to the same address. */
+static bool address_seen(const struct snapshot *s, size_t first, size_t i)
+{
+	for (size_t before = first; before < i; before++)
+		if (!strcmp(s->sessions[before].address, s->sessions[i].address))
+			return true;
+	return false;
+}
+
+/* The endpoint is well, but not where the list has it: an address that moved or is there twice, or
+ * a list and a [daemon] name that differ. Labels stay those of the list. */
+static void find_other_names(const struct evidence *e, struct findings *f, size_t first, size_t end)
+{
+	for (size_t i = first; i < end; i++) {
+		const struct snap_session *s = &e->s->sessions[i];
+		const char *name = e->in[i].answers_as;
+
+		if (s->state != SESSION_UP || !name || !name[0] || address_seen(e->s, first, i))
+			continue;
+		findings_mark_minor(
+			f, findings_add(
+				   f, CAUSE_CONFIGURATION, false, subject(f, "address", s->address),
+				   snapshot_printf(f->s,
+						   "%s is listed as %s, but %s answers there: was "
+						   "the address moved, or is it there twice? Else "
+						   "the list and the [daemon] name there differ",
+						   s->address, s->peer, name),
+				   0));
+	}
+}
+
 void judge_findings(const struct evidence *e, const struct judge_input *in, struct findings *f)
 {
 	const struct snapshot *s = e->s;
@@ -288,6 +319,8 @@ void judge_findings(const struct evidence *e, const struct judge_input *in, stru
 		find_stalled(f, &s->devices[i]);
 	}
 	find_duplicates(in, f);
-	for (size_t i = 0; i < s->n_sessions; i = e->peer_end[i])
+	for (size_t i = 0; i < s->n_sessions; i = e->peer_end[i]) {
 		find_peer(e, f, i, e->peer_end[i]);
+		find_other_names(e, f, i, e->peer_end[i]);
+	}
 }

@@ -269,6 +269,7 @@ void active_hello(struct control *c, struct conn *conn)
 	/* It said that it listens for it; an older version would not know the message. */
 	s->rs.keepalive_ns = h->keepalive_ms ? (uint64_t)c->cfg.keepalive_ms * NSEC_PER_MSEC : 0;
 	session_learn_lacks(c, s, h, conn->no_reads);
+	tell_answered(c, s, h->host);
 	command(c, &(struct rail_cmd){.type = RAIL_UP,
 				      .conn = &conn->rc,
 				      .session = &s->rs,

@@ -126,6 +126,7 @@ struct session {
 	uint64_t up_ns, woken_ns; /* when it last came up, when its back-off was last ended */
 	bool stale_retried, removing, gone_from_rail;
 	bool peer_left;	  /* it said goodbye and has not been up since */
+	bool other_told;  /* main knows that somebody else answers at its address */
 	unsigned attempt; /* for the back-off */
 };
 
@@ -182,6 +183,7 @@ void tell_drain(struct control *c, const struct conn *conn, enum drain_outcome o
 void tell_device(struct control *c, const char *text); /* only when it changed */
 /* Of the connections of one key, the older one may have said its name. */
 void tell_duplicate(struct control *c, const struct conn *older, const char *text);
+void tell_answered(struct control *c, struct session *s, const char *host);
 /* Resolving hangs in the kernel, or does so no more; only when that changed. */
 void tell_stalled(struct control *c, bool stalled);
 void tell_simple(struct control *c, enum fact_type type);

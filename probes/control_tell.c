@@ -122,6 +122,24 @@ void tell_duplicate(struct control *c, const struct conn *older, const char *tex
 	tell(c, &f);
 }
 
+/* Names come from the list alone, so a session keeps its name whoever answers. That an address has
+ * moved to another host must be told all the same. */
+void tell_answered(struct control *c, struct session *s, const char *host)
+{
+	struct fact f = {.type = FACT_ANSWERED,
+			 .rail = s->wish.rail,
+			 .row = s->wish.row,
+			 .session_id = s->wish.id};
+	bool other = strcmp(host, s->wish.peer) != 0;
+
+	if (!other && !s->other_told)
+		return;
+	s->other_told = other;
+	if (other)
+		name_copy(f.host, sizeof(f.host), host);
+	tell(c, &f);
+}
+
 void tell_stalled(struct control *c, bool stalled)
 {
 	if (c->stalled == stalled)

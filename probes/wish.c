@@ -134,6 +134,7 @@ static bool fact_number_check(const struct fact *f)
 	case FACT_ATTENTION:
 	case FACT_DEVICE:
 	case FACT_DUPLICATE:
+	case FACT_ANSWERED:
 	case FACT_BYE:
 		return true;
 	}

@@ -104,6 +104,7 @@ enum fact_type {
 	FACT_DEVICE,	/* device-level state in words: why it cannot probe; "" when it can */
 	FACT_DUPLICATE, /* two live instances of one host name connect here */
 	FACT_STALLED,	/* rdma_cm does not answer (number 1), or does so again (0) */
+	FACT_ANSWERED,	/* who answers at a session's address, when it is not who the list says */
 	FACT_BYE,	/* stopping is done */
 };
 
@@ -119,7 +120,8 @@ struct fact {
 	struct rail_fact rail_fact; /* RAIL */
 	struct session_conn conn;   /* SESSION: as put in the table */
 	/* DUPLICATE: of the name in question, and the name as its bearers say it ("" when none has
-	 * said it yet). From the wire: a name of the peer list is to be preferred. */
+	 * said it yet). From the wire: a name of the peer list is to be preferred. ANSWERED: the
+	 * name that the other side gave itself, "" when it is the one of the list again. */
 	uint64_t host_hash;
 	char host[FACT_NAME];
 	char text[FACT_TEXT];

@@ -426,6 +426,28 @@ static void test_a_peer_that_connects_to_us_ends_our_back_off(void **state)
 
 /* --- routes --- */
 
+/* An address that moved to another host: what is there is measured, and who it is is told. */
+static void test_who_answers_is_told_when_the_list_names_another(void **state)
+{
+	(void)state;
+	two_hosts();
+	host_session(host1(), 0, "host3", "10.0.0.2");
+	world_run(3 * NSEC_PER_SEC);
+	assert_up(host1(), 0);
+	assert_string_equal(host1()->told.answers_as, "host2");
+	assert_int_equal(host1()->told.facts[FACT_ANSWERED], 1);
+}
+
+static void test_who_answers_is_no_news_when_it_is_who_is_listed(void **state)
+{
+	(void)state;
+	two_hosts();
+	start_session();
+	world_run(3 * NSEC_PER_SEC);
+	assert_up(host1(), 0);
+	assert_int_equal(host1()->told.facts[FACT_ANSWERED], 0);
+}
+
 static void test_a_route_over_another_device_is_refused(void **state)
 {
 	struct host *c;
@@ -515,6 +537,8 @@ int main(void)
 		TEST(test_back_off_is_bounded_and_never_ends),
 		TEST(test_nothing_is_booked_before_the_first_attempt_has_ended),
 		TEST(test_a_peer_that_connects_to_us_ends_our_back_off),
+		TEST(test_who_answers_is_told_when_the_list_names_another),
+		TEST(test_who_answers_is_no_news_when_it_is_who_is_listed),
 		TEST(test_a_route_over_another_device_is_refused),
 		TEST(test_a_route_to_no_device_is_refused),
 		TEST(test_a_connection_that_became_rocev1_is_refused),

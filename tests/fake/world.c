@@ -269,6 +269,9 @@ static void note_fact(struct told *t, const struct fact *f)
 	case FACT_STALLED:
 		t->stalled = f->number;
 		break;
+	case FACT_ANSWERED:
+		name_copy(t->answers_as, sizeof(t->answers_as), f->host);
+		break;
 	case FACT_READY:
 	case FACT_RAIL:
 	case FACT_REMOVED:

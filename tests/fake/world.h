@@ -30,6 +30,7 @@ struct told {
 	unsigned drains[DRAIN_COUNT];
 	unsigned async[ASYNC_EVENT_COUNT];
 	char device[FACT_TEXT], duplicate[FACT_TEXT], duplicate_host[FACT_NAME];
+	char answers_as[FACT_NAME];
 	uint64_t duplicate_hash;
 	bool stalled;
 	struct change change[WORLD_CHANGES];

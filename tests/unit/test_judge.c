@@ -470,6 +470,23 @@ static void test_duplicate_host_name_is_told(void **state)
 	world_free(&w);
 }
 
+static void test_an_address_where_another_host_answers_is_told_and_no_alarm(void **state)
+{
+	const struct snap_finding *told;
+	struct world w;
+
+	(void)state;
+	three_hosts(&w);
+	w.in[0].answers_as = "host9";
+	look(&w);
+	told = finding(&w, snapshot_printf(w.s, "address:%s", w.s->sessions[0].address));
+	assert_non_null(told);
+	assert_int_equal(told->cause, CAUSE_CONFIGURATION);
+	assert_says(told->text, "host9 answers there");
+	assert_host(&w, VERDICT_OK, CAUSE_NONE, "");
+	world_free(&w);
+}
+
 static void test_host_without_devices_or_peers_says_so(void **state)
 {
 	struct world w;
@@ -593,6 +610,7 @@ int main(void)
 		cmocka_unit_test(test_configured_rail_that_was_never_seen_says_so),
 		cmocka_unit_test(test_flaws_of_our_data_do_not_degrade_the_host),
 		cmocka_unit_test(test_duplicate_host_name_is_told),
+		cmocka_unit_test(test_an_address_where_another_host_answers_is_told_and_no_alarm),
 		cmocka_unit_test(test_host_without_devices_or_peers_says_so),
 		cmocka_unit_test(test_reason_counts_the_other_findings),
 		cmocka_unit_test(test_local_cause_speaks_for_the_host_before_a_remote_one),
