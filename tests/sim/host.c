@@ -230,7 +230,7 @@ static void draw_ops(struct config *f, struct chance *c)
 		f->op[op] = (struct op_config){
 			.interval_ns = intervals[chance_below(c, 4)] * NSEC_PER_MSEC,
 			.deadline_ns = (20 + chance_below(c, 400)) * NSEC_PER_MSEC,
-			.size = op == OP_ATOMIC ? 8 : 64,
+			.size = op == OP_ATOMIC ? 8 : 64u << chance_below(c, 4),
 		};
 	}
 }
@@ -282,6 +282,8 @@ void hosts_make(struct chance *c)
 	for (unsigned i = 0; i < n_hosts; i++) {
 		snprintf(hosts[i].device, sizeof(hosts[i].device), "fake%u", i);
 		hosts[i].dev = fabric_add_device(hosts[i].device, hosts[i].address);
+		/* Until a fault makes it another device. */
+		fabric_set_knobs(hosts[i].dev, &(struct fake_knobs){.no_srq = !chance_below(c, 4)});
 		draw_file(&hosts[i], c);
 	}
 }
