@@ -354,6 +354,11 @@ bool engine_empty(const struct engine *e)
 	return !info || info->num_connections == 0;
 }
 
+bool engine_waits(const struct engine *e)
+{
+	return e->waiting != NULL;
+}
+
 void engine_resume(struct exchange *x, int word)
 {
 	if (!x->waits)

@@ -36,12 +36,15 @@ struct engine_events {
 /* tls NULL: plain HTTP. events must outlive the engine. NULL with errno. */
 struct engine *engine_new(struct loop *loop, struct tls *tls, const struct engine_events *events,
 			  void *arg);
-void engine_free(struct engine *e); /* closes everything at once; NULL is fine */
+/* Closes everything at once; NULL is fine. Exchanges that wait are gone then: nobody may resume
+ * them any more. */
+void engine_free(struct engine *e);
 /* Takes fd over; nothing is read before engine_run(). */
 void engine_add(struct engine *e, int fd, const struct sockaddr *addr, socklen_t len);
 void engine_run(struct engine *e);
 /* From now on each connection ends with its next answer. */
 void engine_retire(struct engine *e);
 bool engine_empty(const struct engine *e); /* no connection is left */
+bool engine_waits(const struct engine *e); /* an exchange waits for engine_resume() */
 /* Ask again for the answer of an exchange that waits, with this word. */
 void engine_resume(struct exchange *x, int word);

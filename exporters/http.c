@@ -102,13 +102,21 @@ static bool answer(void *arg, struct exchange *x, const struct http_request *req
 
 /* --- connections --- */
 
-/* Only here are engines freed: never while one of them is in the middle of a request. */
+/* Only here are engines freed: never while one of them is in the middle of a request, and not while
+ * the gate is going to name one of its exchanges. */
+static bool may_go(const struct http_server *s, size_t i)
+{
+	const struct engine *e = s->leaving[i];
+
+	return engine_empty(e) || (s->n_leaving - i > LEAVING_KEPT && !engine_waits(e));
+}
+
 static void free_leaving(struct http_server *s)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < s->n_leaving; i++) {
-		if (s->n_leaving - i > LEAVING_KEPT || engine_empty(s->leaving[i]))
+		if (may_go(s, i))
 			engine_free(s->leaving[i]);
 		else
 			s->leaving[kept++] = s->leaving[i];

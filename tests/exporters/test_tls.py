@@ -143,6 +143,21 @@ def test_many_changes_close_only_the_oldest_connections(server, ca, first, secon
     assert server.fds() <= before + 8
 
 
+def test_a_password_that_is_still_being_checked_outlives_its_certificate(server, ca, first, second,
+                                                                          tmp_path):
+    users = tmp_path / "users"
+    # Cost 14: more than a second.
+    users.write_text("a:$2b$14$abcdefghijklmnopqrstuuABCDEFGHIJKLMNOPQRSTUVWXYZabcde\n")
+    assert server.protect(*first, users=users) == "ok"
+    with Client(connect(server, ca)) as client:
+        client.send("/metrics", Authorization="Basic YTpi")
+        time.sleep(0.2)
+        for i in range(6):
+            assert server.protect(*(second, first)[i % 2], users=users) == "ok"
+        assert client.read().status == 401
+    assert get(server, ca, "/-/healthy").status == 200
+
+
 def test_a_bad_new_certificate_is_named_and_the_old_one_stays(server, ca, first, second, tmp_path):
     assert server.protect(*first) == "ok"
     nothing, encrypted, binary = (tmp_path / name for name in ("nothing", "encrypted", "binary"))
