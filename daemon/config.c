@@ -92,22 +92,30 @@ static void fill_in(struct config *c)
 }
 
 /* A relative path starts where the configuration is: a service has no other place. */
-static void place_file(struct config *c, const char *path, struct conf_report *report)
+static void place_file(char file[CONFIG_PATH_MAX], const char *key, const char *path,
+		       struct conf_report *report)
 {
 	const char *slash = strrchr(path, '/');
 	char joined[CONFIG_PATH_MAX];
 	int n;
 
-	if (!c->peers_file[0] || c->peers_file[0] == '/' || !slash)
+	if (!file[0] || file[0] == '/' || !slash)
 		return;
-	n = snprintf(joined, sizeof(joined), "%.*s/%s", (int)(slash - path), path, c->peers_file);
+	n = snprintf(joined, sizeof(joined), "%.*s/%s", (int)(slash - path), path, file);
 	if (n < (int)sizeof(joined))
-		memcpy(c->peers_file, joined, (size_t)n + 1);
+		memcpy(file, joined, (size_t)n + 1);
 	else
 		conf_remark(report, CONF_ERROR, path, 0,
-			    "[peers] file: the path is longer than "
-			    "%zu bytes",
+			    "[peers] %s: the path is longer than %zu bytes", key,
 			    sizeof(joined) - 1);
+}
+
+static void read_secret(struct config *c, const char *path, struct conf_report *report)
+{
+	char err[CONF_MAX_ERROR];
+
+	if (config_read_secret(c, err, sizeof(err)) < 0)
+		conf_remark(report, CONF_ERROR, path, 0, "[peers] %s", err);
 }
 
 int config_load(struct config *c, const char *path, const char *const *sets, size_t n_sets,
@@ -128,7 +136,9 @@ int config_load(struct config *c, const char *path, const char *const *sets, siz
 		for (size_t i = 0; i < n_sets; i++)
 			conf_set(keys, n, &l, sets[i], report);
 		config_place_peers(&l.config, path, report);
-		place_file(&l.config, path, report);
+		place_file(l.config.peers_file, "file", path, report);
+		place_file(l.config.secret_file, "secret_file", path, report);
+		read_secret(&l.config, path, report);
 		r = report->errors == errors ? 0 : -EINVAL;
 	}
 	if (r < 0) {

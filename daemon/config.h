@@ -50,7 +50,10 @@ struct config {
 	uint64_t counters_interval_ns;
 	char exclude[EXCLUDE_MAX]; /* device globs, one blank between them; never opened */
 	char also_as[FACT_NAME];
-	struct peer_list peers;		  /* of the `peer` lines, this host's own ones included */
+	struct peer_list peers;		   /* of the `peer` lines, this host's own ones included */
+	char secret_file[CONFIG_PATH_MAX]; /* absolute; "": none */
+	bool has_secret;
+	uint8_t secret[MAC_KEY_LEN];	  /* made from its content; never printed */
 	char peers_file[CONFIG_PATH_MAX]; /* absolute; "": none */
 	char address_template[CONFIG_PATH_MAX];
 	uint64_t resolve_interval_ns;

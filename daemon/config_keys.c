@@ -568,6 +568,14 @@ static const struct conf_key keys[] = {
 	 .max = HOUR,
 	 .help = "time between two look-ups of a host name whose address is known"},
 	{.section = "peers",
+	 .key = "secret_file",
+	 .type = CONF_STRING,
+	 .effect = CONF_RELOAD,
+	 FIELD(secret_file),
+	 .help = "a file with a secret that all hosts share, for root and the service alone; a "
+		 "host "
+		 "that does not prove it is refused"},
+	{.section = "peers",
 	 .key = "accept",
 	 .type = CONF_CUSTOM,
 	 .effect = CONF_RELOAD,

@@ -15,6 +15,9 @@ int config_refuse(char *err, size_t errlen, const char *value, const char *why);
 /* "key = value", or the key alone as a comment when it has no value. */
 void config_print_word(struct strbuf *out, const char *key, const char *value);
 
+/* Makes the key of what secret_file holds, when one is set. -EINVAL with a message in err. */
+int config_read_secret(struct config *c, char *err, size_t errlen);
+
 /* Parsers and printers of keys, as struct conf_key wants them. */
 int config_parse_peer(void *target, const char *instance, const char *value, char *err,
 		      size_t errlen);

@@ -6,6 +6,7 @@
 #include "daemon/peer_source.h"
 #include "daemon/peers.h"
 #include "daemon/rails.h"
+#include "daemon/refusals.h"
 #include "daemon/scan.h"
 #include "daemon/sessions.h"
 #include "daemon/supervisor.h"
@@ -42,6 +43,7 @@ struct daemon {
 	uint64_t lag_ns;     /* worst of the last second */
 	struct notify *notify;
 	struct journal *journal;
+	struct refusals refusals;
 	struct peers *peers;
 	struct peer_source peer_source; /* of the list in force */
 	struct peer_watch *peer_watch;

@@ -67,7 +67,7 @@ struct device {
 	uint64_t rss_bytes;
 	struct device_totals totals;
 	/* What was told about it, so that it is not told again and again. */
-	struct ratelimit async_limit, drain_limit, duplicate_limit;
+	struct ratelimit async_limit, drain_limit, duplicate_limit, refused_limit;
 	struct ratelimit lack_limit;
 	uint32_t lack_told; /* bit per op that it cannot run */
 	bool conflict_told;

@@ -14,9 +14,11 @@
 #include "daemon/planner.h"
 #include "daemon/stopper.h"
 #include "daemon/wishes.h"
+#include "probes/wire.h"
 
-#define DRAINS_A_MINUTE 30 /* in the journal, of one device */
-#define ASYNC_A_MINUTE 10  /* in the log, of one device */
+#define DRAINS_A_MINUTE 30   /* in the journal, of one device */
+#define ASYNC_A_MINUTE 10    /* in the log, of one device */
+#define REFUSALS_A_MINUTE 12 /* in both */
 
 /* --- the host's name --- */
 
@@ -276,6 +278,40 @@ static void on_duplicate(struct daemon *d, struct device *dev, const struct fact
 	journal_add(d->journal, clock_wall_ns(), "duplicate", dev->name, NULL, NULL, "%s", f->text);
 }
 
+/* The address that the text of a refusal begins with, as the list names it; NULL: not in the list.
+ */
+static const char *listed_as(const struct daemon *d, const char *text)
+{
+	char word[FACT_ADDRESS], err[CONF_MAX_ERROR];
+	union address a;
+
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(text, " "), text);
+	if (address_parse(word, &a, err, sizeof(err)) < 0)
+		return NULL;
+	for (size_t i = 0; i < peers_count(d->peers); i++)
+		if (address_equal(&peers_get(d->peers, i)->address, &a))
+			return peers_get(d->peers, i)->host;
+	return NULL;
+}
+
+/* The worker has thinned them out. */
+static void on_refused(struct daemon *d, struct device *dev, const struct fact *f)
+{
+	bool secret = f->number == WIRE_REJECT_SECRET_WANTED ||
+		      f->number == WIRE_REJECT_NO_SECRET || f->number == WIRE_REJECT_SECRET_DIFFERS;
+	const char *peer = listed_as(d, f->text);
+	unsigned held_back;
+
+	if (secret && peer) {
+		refusals_note(&d->refusals, peer, f->number, clock_now_ns());
+		looker_soon(d->looker);
+	}
+	if (!ratelimit_allow(&dev->refused_limit, clock_now_ns(), REFUSALS_A_MINUTE, &held_back))
+		return;
+	log_warn("%s: %s", dev->name, f->text);
+	journal_add(d->journal, clock_wall_ns(), "refused", dev->name, NULL, peer, "%s", f->text);
+}
+
 static void on_fact(void *arg, struct device *dev, const struct fact *f)
 {
 	struct daemon *d = arg;
@@ -310,6 +346,9 @@ static void on_fact(void *arg, struct device *dev, const struct fact *f)
 		break;
 	case FACT_DUPLICATE:
 		on_duplicate(d, dev, f);
+		break;
+	case FACT_REFUSED:
+		on_refused(d, dev, f);
 		break;
 	case FACT_STALLED:
 		on_stalled(d, dev, f->number);

@@ -104,6 +104,8 @@ static void judge(struct looker *l, struct snapshot *s, const struct view_judged
 		.devices = judged->devices,
 		.duplicates = judged->duplicates,
 		.n_duplicates = judged->n_duplicates,
+		.refusals = judged->refusals,
+		.n_refusals = judged->n_refusals,
 	};
 
 	judge_run(l->judge, &in, s);

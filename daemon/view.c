@@ -52,5 +52,5 @@ bool view_fill(struct snapshot *s, struct daemon *d, struct counter_round *scrat
 {
 	fill_self(s, d);
 	return view_rails(s, d) && view_devices(s, d, scratch, judged) && view_peers(s, d) &&
-	       view_sessions(s, d, judged);
+	       view_refusals(s, d, judged) && view_sessions(s, d, judged);
 }

@@ -14,6 +14,8 @@ struct view_judged {
 	struct session **of; /* per session of the snapshot */
 	const char **duplicates;
 	size_t n_duplicates;
+	struct judge_refusal *refusals;
+	size_t n_refusals;
 };
 
 /* False: out of memory. scratch is for one round of counters, its content does not matter.
@@ -24,6 +26,7 @@ bool view_fill(struct snapshot *s, struct daemon *d, struct counter_round *scrat
 /* --- its parts --- */
 bool view_sessions(struct snapshot *s, struct daemon *d, struct view_judged *judged);
 bool view_peers(struct snapshot *s, const struct daemon *d);
+bool view_refusals(struct snapshot *s, struct daemon *d, struct view_judged *judged);
 bool view_rails(struct snapshot *s, const struct daemon *d);
 bool view_devices(struct snapshot *s, const struct daemon *d, struct counter_round *scratch,
 		  struct view_judged *judged);

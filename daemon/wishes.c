@@ -25,6 +25,8 @@ static void fill(struct worker_config *to, const struct wishes_config *how)
 	to->accept_any = from->accept_any;
 	to->counters_only = how->counters_only;
 	to->cm_port = RDMA_CM_PORT;
+	to->has_secret = from->has_secret;
+	memcpy(to->secret, from->secret, sizeof(to->secret));
 	to->keepalive_ms = (uint32_t)(from->keepalive_ns / NSEC_PER_MSEC);
 	to->counters_interval_ns = from->counters_interval_ns;
 	name_copy(to->host, sizeof(to->host), how->host);

@@ -190,6 +190,17 @@ static const char *error_words(const struct snap_session *session, struct snapsh
 
 /* --- the peer is reached --- */
 
+static bool about_secret(const struct snap_session *session)
+{
+	static const char *const said[] = {SAID_SECRET_WANTED, SAID_NO_SECRET, SAID_SECRET_DIFFERS,
+					   SAID_UNPROVEN};
+
+	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)
+		if (!strcmp(session->error.text, said[i]))
+			return true;
+	return false;
+}
+
 static struct blame blame_rejected(const struct snap_session *session, const char *since,
 				   struct snapshot *s)
 {
@@ -208,6 +219,12 @@ static struct blame blame_rejected(const struct snap_session *session, const cha
 					   "rdma-pingmeshd on %s said goodbye: it was stopped on "
 					   "purpose (since %s)",
 					   session->peer, since);
+	} else if (about_secret(session)) {
+		b.cause = CAUSE_CONFIGURATION;
+		b.reason = snapshot_printf(s,
+					   "%s and this host do not share a secret since %s%s: "
+					   "[peers] secret_file must hold the same on both",
+					   session->peer, since, error_words(session, s));
 	} else if (!strcmp(session->error.text, SAID_CLOSED)) {
 		b.reason = snapshot_printf(s,
 					   "%s accepts connections on rail %s and closes them at "

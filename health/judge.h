@@ -37,11 +37,18 @@ struct judge_device {
 	const char *trouble; /* why it cannot be probed, in words; NULL or "" when it can */
 };
 
+/* A peer of the list that we turned away. */
+struct judge_refusal {
+	const char *peer, *text;
+};
+
 struct judge_input {
 	const struct judge_session *sessions; /* parallel to snapshot.sessions */
 	const struct judge_device *devices;   /* parallel to snapshot.devices */
 	const char *const *duplicates;	      /* host names with two live instances */
 	size_t n_duplicates;
+	const struct judge_refusal *refusals;
+	size_t n_refusals;
 };
 
 struct judge *judge_new(void); /* NULL: no memory */

@@ -12,7 +12,7 @@
 size_t judge_findings_max(const struct snapshot *s, const struct judge_input *in)
 {
 	return PER_DEVICE * s->n_devices + PER_RAIL * s->n_rails + 2 * s->n_sessions +
-	       in->n_duplicates + 1;
+	       in->n_duplicates + in->n_refusals + 1;
 }
 
 static const char *subject(struct findings *f, const char *kind, const char *id)
@@ -300,6 +300,13 @@ static void find_other_names(const struct evidence *e, struct findings *f, size_
 	}
 }
 
+static void find_refusals(const struct judge_input *in, struct findings *f)
+{
+	for (size_t i = 0; i < in->n_refusals; i++)
+		findings_add(f, CAUSE_CONFIGURATION, false,
+			     subject(f, "peer", in->refusals[i].peer), in->refusals[i].text, 0);
+}
+
 void judge_findings(const struct evidence *e, const struct judge_input *in, struct findings *f)
 {
 	const struct snapshot *s = e->s;
@@ -319,6 +326,7 @@ void judge_findings(const struct evidence *e, const struct judge_input *in, stru
 		find_stalled(f, &s->devices[i]);
 	}
 	find_duplicates(in, f);
+	find_refusals(in, f);
 	for (size_t i = 0; i < s->n_sessions; i = e->peer_end[i]) {
 		find_peer(e, f, i, e->peer_end[i]);
 		find_other_names(e, f, i, e->peer_end[i]);

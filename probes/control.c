@@ -88,6 +88,7 @@ void control_free(struct control *c)
 	free(c->scan);
 	free(c->picks);
 	free(c->accept);
+	free(c->sorted);
 	free(c);
 }
 
@@ -108,23 +109,6 @@ static void take_config(struct control *c, const struct worker_config *cfg)
 	c->cfg = *cfg;
 	send_rail_config(c);
 	rails_rescan_soon(c, 0);
-}
-
-static void take_accept(struct control *c, const struct wish_accept *a)
-{
-	uint32_t n = a->first ? 0 : c->n_accept;
-	struct in6_addr *list = realloc(c->accept, (n + a->n + 1) * sizeof(*list));
-
-	if (!list)
-		return;
-	if (a->first)
-		c->n_listed = 0;
-	memcpy(list + n, a->address, a->n * sizeof(*list));
-	c->accept = list;
-	c->n_accept = n + a->n;
-	if (!a->own)
-		c->n_listed = c->n_accept;
-	rails_rescan_soon(c, 0); /* a listed address is the better source */
 }
 
 static void begin_stop(struct control *c)
@@ -149,7 +133,7 @@ static void take_wish(struct control *c, const struct wish *w)
 		take_config(c, &w->config);
 		break;
 	case WISH_ACCEPT:
-		take_accept(c, &w->accept);
+		gate_take_accept(c, &w->accept);
 		break;
 	case WISH_SESSION_ADD:
 		session_add(c, &w->session);
@@ -205,6 +189,8 @@ static void take_notes(struct control *c)
 			c->device_gone = true;
 			break;
 		case NOTE_HELLO:
+		case NOTE_AUTH:
+		case NOTE_REFUSED:
 		case NOTE_FAILED:
 		case NOTE_GOODBYE:
 		case NOTE_GOODBYE_SENT:

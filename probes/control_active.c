@@ -73,6 +73,9 @@ int active_start(struct control *c, struct session *s)
 	conn->session = s;
 	s->conn = conn;
 	await_step(c, conn);
+	r = conn_want_proof(c, conn);
+	if (r < 0)
+		return r;
 	if (rdma_create_id(c->channel, &conn->id, conn, RDMA_PS_TCP))
 		return -errno;
 	r = set_options(c, s, conn->id);
@@ -126,6 +129,7 @@ static void make_request(struct control *c, struct conn *conn, uint8_t out[WIRE_
 			.rail_hash = hash_str(c->rails[conn->rail].fact.name),
 			.peer_rail_hash = hash_str(s->wish.peer_rail),
 			.class_hash = (uint32_t)hash_str(c->cfg.classes[s->wish.class_index].name),
+			.has_secret = conn->auth != NULL,
 		},
 		out);
 }
@@ -249,7 +253,58 @@ static void established(struct control *c, struct conn *conn, const struct rdma_
 		pub->udp_source_port = wire_udp_source_port(ntohs(rdma_get_src_port(conn->id)),
 							    ntohs(rdma_get_dst_port(conn->id)));
 	publish_session(c, conn->session);
+	if (conn->auth)
+		conn_make_nonce(c, conn->auth->a.initiator_nonce);
 	conn_send_hello(c, conn, WIRE_HELLO);
+}
+
+static struct in6_addr address_of(const struct wish_session *w)
+{
+	struct in6_addr a = {0};
+
+	if (w->address.sa.sa_family == AF_INET6)
+		return w->address.in6.sin6_addr;
+	a.s6_addr[10] = a.s6_addr[11] = 0xff;
+	memcpy(&a.s6_addr[12], &w->address.in.sin_addr, 4);
+	return a;
+}
+
+static bool waits_for_hello(const struct conn *conn)
+{
+	return conn->phase == CONN_LIVE && conn->session && conn->established &&
+	       conn->session->pub.state == SESSION_CONNECTING;
+}
+
+void active_challenge(struct control *c, struct conn *conn)
+{
+	const struct session *s = conn->session;
+	struct auth *a;
+
+	if (!waits_for_hello(conn) || !conn->auth)
+		return;
+	a = &conn->auth->a;
+	a->initiator = (struct auth_end){c->rails[conn->rail].source, conn->rc.qpn};
+	a->responder = (struct auth_end){address_of(&s->wish), s->pub.remote_qpn};
+	memcpy(a->responder_nonce, conn->rc.auth_in, WIRE_NONCE_LEN);
+	memcpy(a->hello, conn->rc.hello_out, conn->rc.hello_out_len);
+	a->hello_len = conn->rc.hello_out_len;
+	auth_prove(a, c->cfg.secret, a->proof);
+	conn->auth->challenged = true;
+	conn_send_auth(c, conn, WIRE_PROOF, a->proof, sizeof(a->proof));
+}
+
+void active_refused(struct control *c, struct conn *conn)
+{
+	if (waits_for_hello(conn))
+		fail(c, conn, CONNECT_REJECTED, 0,
+		     wire_reject_text((enum wire_reject)conn->rc.refused_why));
+}
+
+static bool proved(const struct control *c, const struct conn *conn)
+{
+	return !conn->auth ||
+	       (conn->auth->challenged && auth_sealed(&conn->auth->a, c->cfg.secret,
+						      conn->rc.hello_raw, conn->rc.hello_raw_len));
 }
 
 void active_hello(struct control *c, struct conn *conn)
@@ -257,10 +312,14 @@ void active_hello(struct control *c, struct conn *conn)
 	const struct wire_hello *h = &conn->rc.hello_in;
 	struct session *s = conn->session;
 
-	if (conn->phase != CONN_LIVE || !s || s->pub.state != SESSION_CONNECTING)
+	if (!waits_for_hello(conn))
 		return;
 	if (!h->version) {
 		fail(c, conn, CONNECT_HELLO, 0, "the peer's hello is malformed");
+		return;
+	}
+	if (!proved(c, conn)) {
+		fail(c, conn, CONNECT_REJECTED, 0, SAID_UNPROVEN);
 		return;
 	}
 	timer_heap_set(c->timers, &conn->timer.node, TIMER_NEVER);

@@ -1,4 +1,5 @@
 /* Connections: making the QP, HELLO, and the one way to end them. */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,7 @@ static void conn_destroy(struct control *c, struct conn *conn)
 	*conn->link = conn->next;
 	if (conn->next)
 		conn->next->link = conn->link;
+	free(conn->auth);
 	free(conn);
 }
 
@@ -205,11 +207,47 @@ void conn_send_hello(struct control *c, struct conn *conn, enum wire_type type)
 		name_copy(h.class_name, sizeof(h.class_name),
 			  c->cfg.classes[conn->session->wish.class_index].name);
 	}
-	endpoint_pattern(c->endpoint, &h.pattern);
-	endpoint_scratch(c->endpoint, &h.scratch, &h.scratch_atomics);
+	/* Only who answers is read from and written to. */
+	if (type == WIRE_HELLO_REPLY) {
+		endpoint_pattern(c->endpoint, &h.pattern);
+		endpoint_scratch(c->endpoint, &h.scratch, &h.scratch_atomics);
+		h.has_mac = conn->auth != NULL;
+	} else if (conn->auth) {
+		h.has_nonce = true;
+		memcpy(h.nonce, conn->auth->a.initiator_nonce, WIRE_NONCE_LEN);
+	}
 	conn->rc.hello_out_len =
 		(uint32_t)wire_put_hello(type, &h, conn->rc.hello_out, sizeof(conn->rc.hello_out));
+	if (h.has_mac)
+		auth_seal(&conn->auth->a, c->cfg.secret, conn->rc.hello_out,
+			  conn->rc.hello_out_len);
 	command_conn(c, RAIL_SEND_HELLO, conn, 0);
+}
+
+void conn_send_auth(struct control *c, struct conn *conn, enum wire_type type, const uint8_t *body,
+		    size_t size)
+{
+	conn->rc.auth_out_len = (uint32_t)wire_put_auth(type, body, size, conn->rc.auth_out);
+	command_conn(c, RAIL_SEND_AUTH, conn, 0);
+}
+
+int conn_want_proof(struct control *c, struct conn *conn)
+{
+	if (!c->cfg.has_secret)
+		return 0;
+	conn->auth = calloc(1, sizeof(*conn->auth));
+	if (!conn->auth)
+		return -ENOMEM;
+	conn->rc.hello_raw = conn->rc.role == CONN_ACTIVE ? conn->auth->reply : conn->auth->a.hello;
+	return 0;
+}
+
+void conn_make_nonce(struct control *c, uint8_t nonce[WIRE_NONCE_LEN])
+{
+	uint64_t random[] = {c->p.random(), c->p.random()};
+
+	static_assert(sizeof(random) == WIRE_NONCE_LEN, "as many bits as the nonce has");
+	memcpy(nonce, random, sizeof(random));
 }
 
 /* --- the end --- */
@@ -248,6 +286,15 @@ void conn_drain(struct control *c, struct conn *conn, uint32_t value, bool goodb
 		return;
 	}
 	to_error(c, conn);
+}
+
+void conn_refuse(struct control *c, struct conn *conn, enum wire_reject why)
+{
+	command_conn(c, RAIL_DRAIN, conn, ABORT_FLUSHED);
+	conn->phase = CONN_GOODBYE;
+	conn->refusing = true;
+	command_conn(c, RAIL_GOODBYE, conn, why);
+	timer_heap_set(c->timers, &conn->timer.node, c->p.now_ns() + GOODBYE_NS);
 }
 
 static void finish(struct control *c, struct conn *conn, enum drain_outcome outcome)
@@ -431,6 +478,15 @@ void conn_note(struct control *c, const struct rail_note *n)
 		else
 			passive_hello(c, conn);
 		break;
+	case NOTE_AUTH:
+		if (conn->rc.role == CONN_ACTIVE)
+			active_challenge(c, conn);
+		else
+			passive_proof(c, conn);
+		break;
+	case NOTE_REFUSED:
+		active_refused(c, conn);
+		break;
 	case NOTE_FAILED:
 		failed(c, conn, n);
 		break;
@@ -438,7 +494,8 @@ void conn_note(struct control *c, const struct rail_note *n)
 		goodbye(c, conn);
 		break;
 	case NOTE_GOODBYE_SENT:
-		if (conn->phase == CONN_GOODBYE)
+		/* Who is refused reads that first, and closes by itself. */
+		if (conn->phase == CONN_GOODBYE && !conn->refusing)
 			to_error(c, conn);
 		break;
 	case NOTE_MARKER:

@@ -22,44 +22,6 @@ static struct in6_addr peer_of(struct rdma_cm_id *id)
 	return a;
 }
 
-static bool listed(const struct control *c, const struct in6_addr *peer)
-{
-	if (c->cfg.accept_any)
-		return true;
-	for (uint32_t i = 0; i < c->n_accept; i++)
-		if (IN6_ARE_ADDR_EQUAL(&c->accept[i], peer))
-			return true;
-	return false;
-}
-
-/* Own sessions keep their places also while they are not connected: whoever comes in must not lock
- * them out. */
-static bool has_room(const struct control *c)
-{
-	uint32_t own = c->n_active > c->n_sessions ? c->n_active : c->n_sessions;
-
-	return own + c->n_passive < c->cfg.qps_per_device;
-}
-
-static enum wire_reject judge_request(struct control *c, const struct rdma_cm_event *ev,
-				      const struct in6_addr *peer, struct wire_request *req)
-{
-	enum wire_result r;
-
-	if (!listed(c, peer))
-		return WIRE_REJECT_NOT_LISTED;
-	if (c->stopping)
-		return WIRE_REJECT_LEAVING;
-	r = wire_get_request(ev->param.conn.private_data, ev->param.conn.private_data_len, req);
-	if (r == WIRE_TOO_OLD)
-		return WIRE_REJECT_VERSION;
-	if (r == WIRE_MALFORMED)
-		return WIRE_REJECT_MALFORMED;
-	if (!has_room(c))
-		return WIRE_REJECT_NO_RESOURCES;
-	return WIRE_REJECT_NONE;
-}
-
 static void refuse(struct rdma_cm_id *id, enum wire_reject why)
 {
 	uint8_t data[WIRE_REJECT_LEN];
@@ -70,7 +32,7 @@ static void refuse(struct rdma_cm_id *id, enum wire_reject why)
 	rdma_destroy_id(id);
 }
 
-static bool same_key(const struct passive_key *a, const struct passive_key *b)
+bool passive_key_equal(const struct passive_key *a, const struct passive_key *b)
 {
 	return a->host == b->host && a->rail == b->rail && a->peer_rail == b->peer_rail &&
 	       a->class_hash == b->class_hash && a->path == b->path &&
@@ -86,7 +48,7 @@ static void replace_older(struct control *c, struct conn *conn)
 	for (struct conn *old = c->conns; old; old = next) {
 		next = old->next;
 		if (old == conn || old->rc.role != CONN_PASSIVE || old->phase != CONN_LIVE ||
-		    !same_key(&old->key, &conn->key))
+		    !passive_key_equal(&old->key, &conn->key))
 			continue;
 		if (old->instance != conn->instance &&
 		    !IN6_ARE_ADDR_EQUAL(&old->peer, &conn->peer)) {
@@ -117,39 +79,52 @@ static int accept_conn(struct control *c, struct conn *conn, const struct rdma_c
 	return rdma_accept(conn->id, &param) ? -errno : 0;
 }
 
+static void take_in(struct control *c, struct conn *conn, const struct rdma_cm_event *ev)
+{
+	uint8_t data[WIRE_REJECT_LEN];
+
+	if (conn_want_proof(c, conn) < 0 || conn_make_qp(c, conn) < 0) {
+		wire_put_reject(WIRE_REJECT_NO_RESOURCES, data);
+		rdma_reject(conn->id, data, sizeof(data));
+		conn_drain(c, conn, ABORT_FLUSHED, false);
+		return;
+	}
+	timer_heap_set(c->timers, &conn->timer.node, c->p.now_ns() + ATTEMPT_NS);
+	if (accept_conn(c, conn, &ev->param.conn) < 0)
+		conn_drain(c, conn, ABORT_FLUSHED, false);
+}
+
 void passive_request(struct control *c, struct listener *l, const struct rdma_cm_event *ev)
 {
 	struct rdma_cm_id *id = ev->id;
 	struct in6_addr peer = peer_of(id);
 	struct wire_request req = {0};
-	enum wire_reject why = judge_request(c, ev, &peer, &req);
-	struct conn *conn;
+	enum wire_reject why = gate_judge(c, ev, &peer, &req);
+	struct passive_key key = {req.host_hash,  req.rail_hash, req.peer_rail_hash,
+				  req.class_hash, req.path,	 l->address};
+	struct conn *conn = NULL;
 
-	if (why == WIRE_REJECT_NONE && id->verbs != endpoint_verbs(c->endpoint))
+	if (why == WIRE_REJECT_NONE &&
+	    (id->verbs != endpoint_verbs(c->endpoint) || !gate_has_room(c, &peer, &key)))
 		why = WIRE_REJECT_NO_RESOURCES;
-	conn = why == WIRE_REJECT_NONE ? conn_new(c, CONN_PASSIVE, l->rail) : NULL;
+	if (why == WIRE_REJECT_NONE)
+		conn = conn_new(c, CONN_PASSIVE, l->rail);
 	if (!conn) {
-		refuse(id, why == WIRE_REJECT_NONE ? WIRE_REJECT_NO_RESOURCES : why);
+		why = why == WIRE_REJECT_NONE ? WIRE_REJECT_NO_RESOURCES : why;
+		refuse(id, why);
+		gate_tell(c, why,
+			  &(struct refused){.address = peer,
+					    .host_hash = req.host_hash,
+					    .host = "",
+					    .rail = l->rail});
 		return;
 	}
 	conn->id = id;
 	id->context = conn;
 	conn->peer = peer;
 	conn->instance = req.instance;
-	conn->key = (struct passive_key){req.host_hash,	 req.rail_hash, req.peer_rail_hash,
-					 req.class_hash, req.path,	l->address};
-	if (conn_make_qp(c, conn) < 0) {
-		uint8_t data[WIRE_REJECT_LEN];
-
-		wire_put_reject(WIRE_REJECT_NO_RESOURCES, data);
-		rdma_reject(id, data, sizeof(data));
-		conn_drain(c, conn, ABORT_FLUSHED, false);
-		return;
-	}
-	replace_older(c, conn);
-	timer_heap_set(c->timers, &conn->timer.node, c->p.now_ns() + ATTEMPT_NS);
-	if (accept_conn(c, conn, &ev->param.conn) < 0)
-		conn_drain(c, conn, ABORT_FLUSHED, false);
+	conn->key = key;
+	take_in(c, conn, ev);
 }
 
 /* Established, or the first message came before RTU did: both count. */
@@ -159,7 +134,6 @@ static void welcome(struct control *c, struct conn *conn)
 		return;
 	conn->welcomed = true;
 	conn_established(c, conn);
-	sessions_wake_peer(c, &conn->peer);
 }
 
 /* What is stated is a stranger's word: bounded. An older version states nothing, and is replaced
@@ -182,21 +156,72 @@ static void expect_word(struct control *c, struct conn *conn, uint64_t heard_ns)
 	timer_heap_set(c->timers, &conn->timer.node, conn->silent_at_ns);
 }
 
+/* Its words are good, and it has proved what it had to: it takes the place of the one before, and
+ * learns where our memory is. */
+static void greet(struct control *c, struct conn *conn)
+{
+	conn->greeted = true;
+	replace_older(c, conn);
+	sessions_wake_peer(c, &conn->peer);
+	conn->keepalive_ns = keepalive_of(&conn->rc.hello_in);
+	expect_word(c, conn, c->p.now_ns());
+	conn_send_hello(c, conn, WIRE_HELLO_REPLY);
+}
+
+static void challenge(struct control *c, struct conn *conn)
+{
+	struct auth *a = &conn->auth->a;
+	struct ibv_qp_attr attr = {0};
+	struct ibv_qp_init_attr init;
+
+	/* A number that could not be learnt fits no proof. */
+	ibv_query_qp(conn->rc.qp, &attr, IBV_QP_DEST_QPN, &init);
+	a->initiator = (struct auth_end){conn->peer, attr.dest_qp_num};
+	a->responder = (struct auth_end){conn->key.local, conn->rc.qpn};
+	a->hello_len = conn->rc.hello_raw_len;
+	memcpy(a->initiator_nonce, conn->rc.hello_in.nonce, WIRE_NONCE_LEN);
+	conn_make_nonce(c, a->responder_nonce);
+	conn->auth->challenged = true;
+	conn_send_auth(c, conn, WIRE_CHALLENGE, a->responder_nonce, WIRE_NONCE_LEN);
+}
+
 void passive_hello(struct control *c, struct conn *conn)
 {
+	const struct wire_hello *h = &conn->rc.hello_in;
+
 	if (conn->phase != CONN_LIVE)
 		return;
-	if (!conn->rc.hello_in.version) {
+	if (!h->version || (conn->auth && !h->has_nonce)) {
 		conn_drain(c, conn, ABORT_FLUSHED, false);
 		return;
 	}
 	if (!conn->welcomed)
 		rdma_notify(conn->id, IBV_EVENT_COMM_EST);
 	welcome(c, conn);
-	conn->greeted = true;
-	conn->keepalive_ns = keepalive_of(&conn->rc.hello_in);
-	expect_word(c, conn, c->p.now_ns());
-	conn_send_hello(c, conn, WIRE_HELLO_REPLY);
+	if (conn->auth)
+		challenge(c, conn);
+	else
+		greet(c, conn);
+}
+
+void passive_proof(struct control *c, struct conn *conn)
+{
+	if (conn->phase != CONN_LIVE || conn->greeted)
+		return;
+	if (!conn->auth || !conn->auth->challenged) {
+		conn_drain(c, conn, ABORT_FLUSHED, false);
+		return;
+	}
+	if (auth_accept(&conn->auth->a, c->cfg.secret, conn->rc.auth_in)) {
+		greet(c, conn);
+		return;
+	}
+	gate_tell(c, WIRE_REJECT_SECRET_DIFFERS,
+		  &(struct refused){.address = conn->peer,
+				    .host_hash = conn->key.host,
+				    .host = conn->rc.hello_in.host,
+				    .rail = conn->rail});
+	conn_refuse(c, conn, WIRE_REJECT_SECRET_DIFFERS);
 }
 
 /* A dead host sends no DREQ, and a passive queue pair that nothing is sent on never notices. */

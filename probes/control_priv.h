@@ -4,6 +4,7 @@
 #pragma once
 #include <rdma/rdma_cma.h>
 #include "core/clock.h"
+#include "probes/auth.h"
 #include "probes/control.h"
 #include "probes/endpoint.h"
 #include "probes/rail.h"
@@ -65,6 +66,28 @@ struct passive_key {
 	struct in6_addr local;
 };
 
+/* Of one reason to refuse: what was told lately, and what was not. */
+struct gate_limit {
+	uint64_t since_ns;
+	uint32_t told, held;
+};
+#define GATE_REASONS (WIRE_REJECT_SECRET_DIFFERS + 1)
+
+/* Whose request was refused, as far as it is known. */
+struct refused {
+	struct in6_addr address;
+	uint64_t host_hash; /* 0: unknown */
+	const char *host;   /* "": unknown */
+	uint32_t rail;	    /* index */
+};
+
+/* Of a connection on which both sides prove that they know the shared secret. */
+struct conn_auth {
+	struct auth a;
+	uint8_t reply[WIRE_MAX_HELLO]; /* active: as it came */
+	bool challenged;
+};
+
 struct session;
 struct conn;
 
@@ -104,10 +127,12 @@ struct conn {
 	} error; /* of the completion that broke it */
 	struct control_timer timer;
 	struct session *session; /* active; NULL once the session let go */
+	struct conn_auth *auth;	 /* NULL: no secret is asked for */
 	/* passive */
 	struct passive_key key;
 	uint64_t instance;
 	struct in6_addr peer;
+	bool refusing;	       /* it hears why, then it is ended */
 	bool greeted;	       /* its HELLO came and is in rc.hello_in */
 	uint64_t keepalive_ns; /* as it stated; 0: it did not */
 	uint64_t silent_at_ns; /* when it has been silent for too long, as last reckoned */
@@ -165,6 +190,8 @@ struct control {
 	struct turn_pool pools[POOL_COUNT];
 	struct in6_addr *accept;
 	uint32_t n_accept, n_listed; /* the first ones are of the list of peers */
+	struct in6_addr *sorted; /* the same by number; NULL: to be made */
+	struct gate_limit refusals[GATE_REASONS];
 	uint64_t rescan_ns, open_retry_ns, stop_ns, limit_rearm_ns; /* TIMER_NEVER: not due */
 	char device_reason[FACT_TEXT];
 	bool stalled, stalls_routing; /* told: resolving hangs, and at which step */
@@ -186,6 +213,8 @@ void tell_duplicate(struct control *c, const struct conn *older, const char *tex
 void tell_answered(struct control *c, struct session *s, const char *host);
 /* Resolving hangs in the kernel, or does so no more; only when that changed. */
 void tell_stalled(struct control *c, bool stalled);
+void tell_refused(struct control *c, enum wire_reject why, const struct refused *who,
+		  const char *text);
 void tell_simple(struct control *c, enum fact_type type);
 void publish_session(struct control *c, struct session *s);
 void publish_qps(struct control *c);
@@ -245,13 +274,27 @@ uint64_t turns_run(struct control *c);
 int active_start(struct control *c, struct session *s);
 void active_event(struct control *c, struct conn *conn, const struct rdma_cm_event *ev);
 void active_hello(struct control *c, struct conn *conn);
+void active_challenge(struct control *c, struct conn *conn);
+void active_refused(struct control *c, struct conn *conn);
 /* A step of resolving did not end in its time. */
 void active_stalled(struct control *c, struct conn *conn);
 
+/* control_gate.c */
+void gate_take_accept(struct control *c, const struct wish_accept *a);
+/* Whether a request may come in; the request is filled in as far as it is ours. */
+enum wire_reject gate_judge(struct control *c, const struct rdma_cm_event *ev,
+			    const struct in6_addr *peer, struct wire_request *ret);
+/* Below the cap of queue pairs; if not, what this peer left behind is ended. */
+bool gate_has_room(struct control *c, const struct in6_addr *peer, const struct passive_key *key);
+/* Main hears of it, but not of each one of many. */
+void gate_tell(struct control *c, enum wire_reject why, const struct refused *who);
+
 /* control_passive.c */
+bool passive_key_equal(const struct passive_key *a, const struct passive_key *b);
 void passive_request(struct control *c, struct listener *l, const struct rdma_cm_event *ev);
 void passive_event(struct control *c, struct conn *conn, const struct rdma_cm_event *ev);
 void passive_hello(struct control *c, struct conn *conn);
+void passive_proof(struct control *c, struct conn *conn);
 /* Its initiator may be dead: end it, or look again later. */
 void passive_check_silence(struct control *c, struct conn *conn);
 
@@ -260,6 +303,13 @@ struct conn *conn_new(struct control *c, enum conn_role role, uint32_t rail);
 int conn_make_qp(struct control *c, struct conn *conn); /* 0 or -errno; attaches to the rail */
 void conn_established(struct control *c, struct conn *conn);
 void conn_send_hello(struct control *c, struct conn *conn, enum wire_type type);
+void conn_send_auth(struct control *c, struct conn *conn, enum wire_type type, const uint8_t *body,
+		    size_t size);
+/* Before its QP is made, when a secret is set: 0 or -ENOMEM. */
+int conn_want_proof(struct control *c, struct conn *conn);
+void conn_make_nonce(struct control *c, uint8_t nonce[WIRE_NONCE_LEN]);
+/* Say why, and end it. */
+void conn_refuse(struct control *c, struct conn *conn, enum wire_reject why);
 /* End it, whatever phase it is in; value as in RAIL_DRAIN. */
 void conn_drain(struct control *c, struct conn *conn, uint32_t value, bool goodbye);
 void conn_timer(struct control *c, struct conn *conn);

@@ -148,6 +148,19 @@ void tell_stalled(struct control *c, bool stalled)
 	tell(c, &(struct fact){.type = FACT_STALLED, .number = stalled});
 }
 
+void tell_refused(struct control *c, enum wire_reject why, const struct refused *who,
+		  const char *text)
+{
+	struct fact f = {.type = FACT_REFUSED,
+			 .rail = who->rail,
+			 .number = why,
+			 .host_hash = who->host_hash};
+
+	name_copy(f.host, sizeof(f.host), who->host);
+	name_copy(f.text, sizeof(f.text), text);
+	tell(c, &f);
+}
+
 void command(struct control *c, const struct rail_cmd *cmd)
 {
 	while (!spsc_push(c->p.commands, cmd))

@@ -191,6 +191,10 @@ struct session_books {
 /* Texts of an error below by which the judge knows more than connect_failure tells. */
 #define SAID_STALLED "rdma_cm of this host does not answer"
 #define SAID_CLOSED "accepted, and closed at once"
+#define SAID_SECRET_WANTED "the peer wants a shared secret, we have none"
+#define SAID_NO_SECRET "the peer has no shared secret, we have one"
+#define SAID_SECRET_DIFFERS "the peer's shared secret is another one"
+#define SAID_UNPROVEN "the peer did not prove the shared secret"
 
 /* What last went wrong on a session, for the one line that an operator reads. */
 struct session_error {

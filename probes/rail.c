@@ -110,6 +110,9 @@ static void run_command(struct rail *r, const struct rail_cmd *cmd)
 	case RAIL_SEND_HELLO:
 		rail_conn_send_hello(r, cmd->conn);
 		break;
+	case RAIL_SEND_AUTH:
+		rail_conn_send_auth(r, cmd->conn);
+		break;
 	case RAIL_UP:
 		rail_session_up(r, cmd->session, cmd->conn, cmd->value);
 		break;
@@ -117,7 +120,7 @@ static void run_command(struct rail *r, const struct rail_cmd *cmd)
 		drain(r, cmd->conn, cmd->value);
 		break;
 	case RAIL_GOODBYE:
-		rail_conn_goodbye(r, cmd->conn);
+		rail_conn_goodbye(r, cmd->conn, cmd->value);
 		break;
 	case RAIL_MARK:
 		rail_conn_mark(r, cmd->conn);

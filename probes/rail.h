@@ -59,6 +59,14 @@ struct rail_conn {
 	void *owner;
 	uint8_t hello_out[WIRE_MAX_HELLO]; /* to be sent by SEND_HELLO */
 	uint32_t hello_out_len;
+	uint8_t auth_out[WIRE_MAX_AUTH]; /* to be sent by SEND_AUTH */
+	uint32_t auth_out_len;
+	uint8_t *hello_raw; /* WIRE_MAX_HELLO bytes for the HELLO as it came; NULL: not wanted */
+
+	/* read by control after NOTE_AUTH, which comes once too: a CHALLENGE's or PROOF's body */
+	uint8_t auth_in[WIRE_MAC_LEN];
+	uint32_t refused_why; /* after NOTE_REFUSED: enum wire_reject */
+	uint32_t hello_raw_len;
 
 	/* read by control after NOTE_HELLO; the rail takes one HELLO per connection only */
 	struct wire_hello hello_in;
@@ -75,7 +83,7 @@ struct rail_conn {
 	uint32_t unsignalled; /* posted last, whose completions do not come */
 	uint32_t rx_out;      /* bit per buffer that the receive queue has; at first control's */
 	/* Each is told to control once, however often the peer repeats itself. */
-	bool hello_seen, goodbye_seen, failed;
+	bool hello_seen, auth_seen, refusal_seen, goodbye_seen, failed;
 	bool draining, marker_posted, marker_told;
 };
 
@@ -148,9 +156,11 @@ enum rail_cmd_type {
 	RAIL_REMOVE,	 /* session; value: enum abort_reason */
 	RAIL_ATTACH,	 /* conn */
 	RAIL_SEND_HELLO, /* conn: send conn->hello_out */
+	RAIL_SEND_AUTH,	 /* conn: send conn->auth_out */
 	RAIL_UP,	 /* conn, session: probe over it; value: its lacks from now on */
 	RAIL_DRAIN, /* conn: no more probes; value: enum abort_reason, or FAIL_BASE + fail_reason */
-	RAIL_GOODBYE, /* conn: tell the peer that we leave */
+	RAIL_GOODBYE, /* conn: tell the peer that we leave; value: enum wire_reject, why it is
+			 refused */
 	RAIL_MARK,    /* conn: QP is in error, post the marker */
 	RAIL_FORGET,  /* conn: poll the CQ to empty, then never touch it again */
 	RAIL_STOP,
@@ -174,6 +184,8 @@ struct rail_cmd {
 
 enum rail_note_type {
 	NOTE_HELLO,	   /* conn: hello_in is valid */
+	NOTE_AUTH,	   /* conn: auth_in is valid */
+	NOTE_REFUSED,	   /* conn: refused_why is valid */
 	NOTE_FAILED,	   /* conn: first error completion; status, vendor_err, op */
 	NOTE_GOODBYE,	   /* conn: the peer leaves in good order */
 	NOTE_GOODBYE_SENT, /* conn: ours is on the other side, or never will be */

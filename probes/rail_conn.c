@@ -117,29 +117,41 @@ static void failed(struct rail *r, struct rail_conn *c, uint32_t status, uint32_
 						  .op = op});
 }
 
-void rail_conn_send_hello(struct rail *r, struct rail_conn *c)
+static void send_early(struct rail *r, struct rail_conn *c, const uint8_t *data, uint32_t len)
 {
 	uint8_t slot;
 	uint8_t *buf = take_slot(c, &slot);
 
-	if (!buf || c->hello_out_len > c->mem.tx_size) {
+	if (!buf || len > c->mem.tx_size) {
 		failed(r, c, IBV_WC_GENERAL_ERR, 0, OP_SEND);
 		return;
 	}
-	memcpy(buf, c->hello_out, c->hello_out_len);
-	if (post_bytes(r, c, TX_HELLO, 0, slot, c->hello_out_len))
+	memcpy(buf, data, len);
+	if (post_bytes(r, c, TX_HELLO, 0, slot, len))
 		failed(r, c, IBV_WC_GENERAL_ERR, 0, OP_SEND);
 }
 
-void rail_conn_goodbye(struct rail *r, struct rail_conn *c)
+void rail_conn_send_hello(struct rail *r, struct rail_conn *c)
 {
+	send_early(r, c, c->hello_out, c->hello_out_len);
+}
+
+void rail_conn_send_auth(struct rail *r, struct rail_conn *c)
+{
+	send_early(r, c, c->auth_out, c->auth_out_len);
+}
+
+void rail_conn_goodbye(struct rail *r, struct rail_conn *c, uint32_t why)
+{
+	enum wire_type type = why == WIRE_REJECT_NONE ? WIRE_GOODBYE : WIRE_REFUSAL;
 	uint8_t slot;
 	uint8_t *buf = c->failed ? NULL : take_slot(c, &slot);
 
 	if (buf) {
-		wire_put_header(
-			&(struct wire_header){.type = WIRE_GOODBYE, .length = WIRE_HEADER_LEN},
-			buf);
+		wire_put_header(&(struct wire_header){.type = (uint8_t)type,
+						      .length = WIRE_HEADER_LEN,
+						      .seq = why},
+				buf);
 		if (post_bytes(r, c, TX_GOODBYE, 0, slot, WIRE_HEADER_LEN) == 0)
 			return;
 	}
@@ -288,9 +300,35 @@ static void take_hello(struct rail *r, struct rail_conn *c, const uint8_t *data,
 	if (c->hello_seen)
 		return;
 	c->hello_seen = true;
-	if (!wire_get_hello(data, len, &c->hello_in))
+	if (!wire_get_hello(data, len, &c->hello_in) || (c->hello_raw && len > WIRE_MAX_HELLO))
 		memset(&c->hello_in, 0, sizeof(c->hello_in)); /* version 0: malformed */
+	else if (c->hello_raw)
+		memcpy(c->hello_raw, data, c->hello_raw_len = (uint32_t)len);
 	rail_note_conn(r, NOTE_HELLO, c);
+}
+
+/* Only where proof is wanted, in its turn, and of the one length: all else is dropped, and
+ * control's clock ends the connection. */
+static void take_auth(struct rail *r, struct rail_conn *c, const struct wire_header *h,
+		      const uint8_t *data, size_t len)
+{
+	size_t size = h->type == WIRE_PROOF ? WIRE_MAC_LEN : WIRE_NONCE_LEN;
+
+	if (!c->hello_raw || c->auth_seen || len != WIRE_HEADER_LEN + size ||
+	    (h->type == WIRE_PROOF) != (c->role == CONN_PASSIVE))
+		return;
+	c->auth_seen = true;
+	memcpy(c->auth_in, data + WIRE_HEADER_LEN, size);
+	rail_note_conn(r, NOTE_AUTH, c);
+}
+
+static void take_refusal(struct rail *r, struct rail_conn *c, uint64_t why)
+{
+	if (c->role != CONN_ACTIVE || c->refusal_seen)
+		return;
+	c->refusal_seen = true;
+	c->refused_why = why <= WIRE_REJECT_SECRET_DIFFERS ? (uint32_t)why : WIRE_REJECT_NONE;
+	rail_note_conn(r, NOTE_REFUSED, c);
 }
 
 static void received(struct rail *r, struct rail_conn *c, const uint8_t *data, size_t len)
@@ -325,6 +363,13 @@ static void received(struct rail *r, struct rail_conn *c, const uint8_t *data, s
 		break;
 	case WIRE_KEEPALIVE:
 		take_keepalive(r, c, h.seq);
+		break;
+	case WIRE_CHALLENGE:
+	case WIRE_PROOF:
+		take_auth(r, c, &h, data, len);
+		break;
+	case WIRE_REFUSAL:
+		take_refusal(r, c, h.seq);
 		break;
 	}
 }

@@ -35,7 +35,9 @@ struct rail {
 /* rail_conn.c */
 void rail_conn_attach(struct rail *r, struct rail_conn *c);
 void rail_conn_send_hello(struct rail *r, struct rail_conn *c);
-void rail_conn_goodbye(struct rail *r, struct rail_conn *c);
+void rail_conn_send_auth(struct rail *r, struct rail_conn *c);
+/* why: enum wire_reject; none: a goodbye. */
+void rail_conn_goodbye(struct rail *r, struct rail_conn *c, uint32_t why);
 void rail_conn_mark(struct rail *r, struct rail_conn *c);
 void rail_conn_forget(struct rail *r, struct rail_conn *c);
 /* Poll until the CQ is empty (bounded); the number of completions handled. */

@@ -19,6 +19,8 @@ enum tlv {
 	TLV_CLASS,
 	TLV_PATTERN,
 	TLV_SCRATCH,
+	TLV_NONCE,
+	TLV_MAC, /* the last, whenever it is there */
 };
 
 static void put16(uint8_t *p, uint16_t v)
@@ -64,15 +66,17 @@ static uint64_t get64(const uint8_t *p)
 }
 
 /* Layout: magic 4, version 1, length 1, path 2, instance 8, generation 4, host 8, rail 8,
- * peer rail 8, class 4; zero to 56. */
-#define REQUEST_USED 48
+ * peer rail 8, class 4, flags 1; zero to 56. The flags came later: zero in a shorter one. */
+#define REQUEST_MIN 48
+#define REQUEST_USED 49
+#define REQUEST_SECRET 1u
 
 void wire_put_request(const struct wire_request *r, uint8_t out[WIRE_REQUEST_LEN])
 {
 	memset(out, 0, WIRE_REQUEST_LEN);
 	put32(out, REQUEST_MAGIC);
 	out[4] = WIRE_VERSION;
-	out[5] = REQUEST_USED;
+	out[5] = r->has_secret ? REQUEST_USED : REQUEST_MIN;
 	put16(out + 6, r->path);
 	put64(out + 8, r->instance);
 	put32(out + 16, r->generation);
@@ -80,6 +84,7 @@ void wire_put_request(const struct wire_request *r, uint8_t out[WIRE_REQUEST_LEN
 	put64(out + 28, r->rail_hash);
 	put64(out + 36, r->peer_rail_hash);
 	put32(out + 44, r->class_hash);
+	out[48] = r->has_secret ? REQUEST_SECRET : 0;
 }
 
 enum wire_result wire_get_request(const uint8_t *data, size_t len, struct wire_request *ret)
@@ -88,7 +93,7 @@ enum wire_result wire_get_request(const uint8_t *data, size_t len, struct wire_r
 		return WIRE_MALFORMED;
 	if (data[4] < WIRE_VERSION_MIN)
 		return WIRE_TOO_OLD;
-	if (data[5] < REQUEST_USED || data[5] > WIRE_REQUEST_LEN)
+	if (data[5] < REQUEST_MIN || data[5] > WIRE_REQUEST_LEN)
 		return WIRE_MALFORMED;
 	*ret = (struct wire_request){
 		.version = data[4],
@@ -99,6 +104,7 @@ enum wire_result wire_get_request(const uint8_t *data, size_t len, struct wire_r
 		.rail_hash = get64(data + 28),
 		.peer_rail_hash = get64(data + 36),
 		.class_hash = get32(data + 44),
+		.has_secret = data[5] >= REQUEST_USED && (data[48] & REQUEST_SECRET),
 	};
 	return WIRE_OK;
 }
@@ -115,7 +121,7 @@ enum wire_reject wire_get_reject(const uint8_t *data, size_t len)
 {
 	if (!data || len < WIRE_REJECT_LEN || get32(data) != REJECT_MAGIC)
 		return WIRE_REJECT_NONE;
-	if (data[5] > WIRE_REJECT_LEAVING)
+	if (data[5] > WIRE_REJECT_SECRET_DIFFERS)
 		return WIRE_REJECT_NONE;
 	return (enum wire_reject)data[5];
 }
@@ -135,6 +141,12 @@ const char *wire_reject_text(enum wire_reject reason)
 		return "peer has no resources left";
 	case WIRE_REJECT_LEAVING:
 		return "peer is stopping";
+	case WIRE_REJECT_SECRET_WANTED:
+		return SAID_SECRET_WANTED;
+	case WIRE_REJECT_NO_SECRET:
+		return SAID_NO_SECRET;
+	case WIRE_REJECT_SECRET_DIFFERS:
+		return SAID_SECRET_DIFFERS;
 	}
 	return "connection refused";
 }
@@ -155,7 +167,7 @@ bool wire_get_header(const uint8_t *data, size_t len, struct wire_header *ret)
 		return false;
 	if (data[4] < WIRE_VERSION_MIN)
 		return false;
-	if (data[5] < WIRE_HELLO || data[5] > WIRE_KEEPALIVE)
+	if (data[5] < WIRE_HELLO || data[5] > WIRE_TYPE_LAST)
 		return false;
 	if (get16(data + 6) != len)
 		return false;
@@ -234,6 +246,10 @@ size_t wire_put_hello(enum wire_type type, const struct wire_hello *h, uint8_t *
 	if (h->scratch.len)
 		put_region(&w, TLV_SCRATCH, &h->scratch, SCRATCH_LEN,
 			   h->scratch_atomics ? SCRATCH_ATOMICS : 0);
+	if (h->has_nonce)
+		put_tlv(&w, TLV_NONCE, h->nonce, sizeof(h->nonce));
+	if (h->has_mac)
+		put_tlv(&w, TLV_MAC, (uint8_t[WIRE_MAC_LEN]){0}, WIRE_MAC_LEN);
 	if (w.failed)
 		return 0;
 	wire_put_header(&(struct wire_header){.type = (uint8_t)type, .length = (uint16_t)w.len},
@@ -301,6 +317,13 @@ static bool get_tlv(struct wire_hello *h, uint8_t type, const uint8_t *data, siz
 		return get_region(&h->pattern, data, len);
 	case TLV_SCRATCH:
 		return get_scratch(h, data, len);
+	case TLV_NONCE:
+		if (len != WIRE_NONCE_LEN)
+			return false;
+		memcpy(h->nonce, data, len);
+		return h->has_nonce = true;
+	case TLV_MAC:
+		return h->has_mac = len == WIRE_MAC_LEN;
 	default: /* from a newer version */
 		return true;
 	}
@@ -331,6 +354,22 @@ bool wire_get_hello(const uint8_t *data, size_t len, struct wire_hello *ret)
 }
 
 #define PATTERN_PAGE 4096
+
+bool wire_ends_with_mac(const uint8_t *data, size_t len)
+{
+	return len >= WIRE_HEADER_LEN + 2 + WIRE_MAC_LEN &&
+	       data[len - WIRE_MAC_LEN - 2] == TLV_MAC &&
+	       data[len - WIRE_MAC_LEN - 1] == WIRE_MAC_LEN;
+}
+
+size_t wire_put_auth(enum wire_type type, const uint8_t *body, size_t size, uint8_t *out)
+{
+	wire_put_header(&(struct wire_header){.type = (uint8_t)type,
+					      .length = (uint16_t)(WIRE_HEADER_LEN + size)},
+			out);
+	memcpy(out + WIRE_HEADER_LEN, body, size);
+	return WIRE_HEADER_LEN + size;
+}
 
 /* Not a constant byte and no period that divides a cache line or an MTU, so that shifted, stuck or
  * repeated data is seen. Beyond the first page (all that the first version had) a hash, for the

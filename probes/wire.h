@@ -20,6 +20,7 @@ struct wire_request {
 	uint32_t class_hash; /* low half */
 	uint16_t path;	     /* 0 until there are several */
 	uint8_t version;     /* of the initiator */
+	bool has_secret;     /* it will prove, and wants proof: see probes/auth.h */
 };
 
 enum wire_result {
@@ -39,6 +40,9 @@ enum wire_reject {
 	WIRE_REJECT_NOT_LISTED,
 	WIRE_REJECT_NO_RESOURCES,
 	WIRE_REJECT_LEAVING,
+	WIRE_REJECT_SECRET_WANTED,  /* the initiator has none */
+	WIRE_REJECT_NO_SECRET,	    /* it has one, and we have none */
+	WIRE_REJECT_SECRET_DIFFERS, /* it did not prove ours */
 };
 #define WIRE_REJECT_LEN 8
 void wire_put_reject(enum wire_reject reason, uint8_t out[WIRE_REJECT_LEN]);
@@ -55,11 +59,18 @@ enum wire_type {
 	/* No probe: the initiator is there. The responder sends it back, with its seq. Only to a
 	 * responder whose HELLO_REPLY states a keep-alive: an older one does not know it. */
 	WIRE_KEEPALIVE,
+	WIRE_CHALLENGE, /* to a HELLO with a nonce: a nonce */
+	WIRE_PROOF,	/* to a CHALLENGE: a MAC */
+	WIRE_REFUSAL,	/* to a PROOF: seq is the enum wire_reject, and we close */
 };
+#define WIRE_TYPE_LAST WIRE_REFUSAL
 
 #define WIRE_HEADER_LEN 24
 #define WIRE_MIN_PROBE 32  /* smallest send_size */
 #define WIRE_MAX_HELLO 512 /* bytes of a HELLO with its header */
+#define WIRE_NONCE_LEN 16
+#define WIRE_MAC_LEN 32
+#define WIRE_MAX_AUTH (WIRE_HEADER_LEN + WIRE_MAC_LEN) /* bytes of a CHALLENGE or PROOF */
 
 struct wire_header {
 	uint8_t type;	  /* enum wire_type */
@@ -91,12 +102,19 @@ struct wire_hello {
 	struct wire_region pattern; /* to be READ; len 0: none */
 	struct wire_region scratch; /* to be written, its content means nothing; len 0: none */
 	bool scratch_atomics;	    /* and for atomics; its address is a multiple of 8 then */
+	bool has_nonce;		    /* HELLO: proof is wanted and offered */
+	uint8_t nonce[WIRE_NONCE_LEN];
+	bool has_mac; /* HELLO_REPLY: it ends with a MAC; put: with room for one */
 };
 
 /* Writes header and TLVs; the length, or 0 when cap is too small. */
 size_t wire_put_hello(enum wire_type type, const struct wire_hello *h, uint8_t *out, size_t cap);
 /* Unknown TLVs are skipped; names must be valid; false when malformed. */
 bool wire_get_hello(const uint8_t *data, size_t len, struct wire_hello *ret);
+/* The last thing in the message is a MAC, of WIRE_MAC_LEN bytes. */
+bool wire_ends_with_mac(const uint8_t *data, size_t len);
+/* CHALLENGE or PROOF: a header and size bytes; out holds WIRE_MAX_AUTH. Returns the length. */
+size_t wire_put_auth(enum wire_type type, const uint8_t *body, size_t size, uint8_t *out);
 
 /* --- the pattern page that READ probes check --- */
 #define WIRE_PATTERN_LEN 65536

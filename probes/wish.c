@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "probes/wire.h"
+
 #define LENGTH_TO(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 #define TERMINATED(array) (memchr(array, '\0', sizeof(array)) != NULL)
 
@@ -129,6 +131,8 @@ static bool fact_number_check(const struct fact *f)
 		return f->number < DRAIN_COUNT;
 	case FACT_STALLED:
 		return f->number <= 1;
+	case FACT_REFUSED:
+		return f->number <= WIRE_REJECT_SECRET_DIFFERS;
 	case FACT_READY:
 	case FACT_REMOVED:
 	case FACT_ATTENTION:

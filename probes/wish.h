@@ -3,6 +3,7 @@
  * the type and every packet's length must match it (wish_check, fact_check). */
 #pragma once
 #include <netinet/in.h>
+#include "core/mac.h"
 #include "probes/facts.h"
 
 #define ACCEPT_CHUNK 64 /* addresses in one WISH_ACCEPT */
@@ -41,7 +42,8 @@ struct worker_config {
 	uint8_t allow_rocev1, accept_any, counters_only, pad;
 	uint16_t cm_port, pad2;
 	uint32_t keepalive_ms; /* our sessions send at least so often; 0: not stated */
-	uint32_t pad3;
+	uint8_t has_secret, pad3[3];
+	uint8_t secret[MAC_KEY_LEN]; /* made from the shared secret; zero without one */
 	uint64_t counters_interval_ns;
 	char host[FACT_NAME]; /* this host's mesh name */
 	char device[FACT_NAME];
@@ -103,9 +105,10 @@ enum fact_type {
 	FACT_DRAIN,	/* a drain ended; outcome */
 	FACT_DEVICE,	/* device-level state in words: why it cannot probe; "" when it can */
 	FACT_DUPLICATE, /* two live instances of one host name connect here */
-	FACT_STALLED,	/* rdma_cm does not answer (number 1), or does so again (0) */
-	FACT_ANSWERED,	/* who answers at a session's address, when it is not who the list says */
-	FACT_BYE,	/* stopping is done */
+	FACT_REFUSED,  /* a connection request was; number: enum wire_reject; some stand for many */
+	FACT_STALLED,  /* rdma_cm does not answer (number 1), or does so again (0) */
+	FACT_ANSWERED, /* who answers at a session's address, when it is not who the list says */
+	FACT_BYE,      /* stopping is done */
 };
 
 struct fact {
@@ -113,14 +116,15 @@ struct fact {
 	uint32_t rail;
 	uint32_t row;
 	uint32_t number; /* SESSION: new state; ASYNC: event; DRAIN: outcome; RAIL: n_rails;
-			  * STALLED */
+			  * STALLED; REFUSED */
 	uint32_t old;	 /* SESSION: old state */
 	uint32_t port;	 /* ASYNC */
 	uint64_t session_id;
 	struct rail_fact rail_fact; /* RAIL */
 	struct session_conn conn;   /* SESSION: as put in the table */
-	/* DUPLICATE: of the name in question, and the name as its bearers say it ("" when none has
-	 * said it yet). From the wire: a name of the peer list is to be preferred. ANSWERED: the
+	/* DUPLICATE, REFUSED: of the name in question, and the name as its bearers say it ("" when
+	 * none has said it yet). From the wire: a name of the peer list is to be preferred. The
+	 * text of REFUSED begins with the address. ANSWERED: the
 	 * name that the other side gave itself, "" when it is the one of the list again. */
 	uint64_t host_hash;
 	char host[FACT_NAME];

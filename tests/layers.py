@@ -29,6 +29,7 @@ LIBRARIES = {
     "zlib": {"exporters"},
     "curl/": {"cli"},
     "ini.h": {"core"},
+    "nettle/": {"core"},
     "systemd/sd-event": {"core"},
     "seccomp": {"probes"},
 }

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from harness import PROBE, Daemon, Ratchet, check_books, wait_for
+from harness import PROBE, TWO_PEERS, Daemon, Ratchet, check_books, wait_for
 
 TWO_RAILS = """
 [peers]
@@ -226,3 +226,43 @@ def test_duplicate_host_is_a_finding():
             d.script("rxe0", f"duplicate {name} 10.99.0.7 and 10.99.0.8 connect under one name")
             wait_for(lambda: any(f["subject"] == f"host:{name}" and f["cause"] == "configuration"
                                  for f in d.json("/api/v1/findings")["findings"]), what=name)
+
+
+def finding_of(d, subject):
+    return next((f for f in d.json("/api/v1/findings")["findings"] if f["subject"] == subject), None)
+
+
+def test_a_peer_that_comes_without_the_secret_is_a_finding_and_a_stranger_is_not():
+    with Daemon() as d:
+        d.wait_up()
+        d.script("rxe0", "refused 3 10.77.0.1 is refused: its address is not in the peer list")
+        wait_for(lambda: d.events("refused"), what="event")
+        assert finding_of(d, "peer:host2") is None
+        d.script("rxe0", "refused 6 10.99.0.2 is refused: it has no shared secret")
+        wait_for(lambda: finding_of(d, "peer:host2"), what="finding")
+        assert finding_of(d, "peer:host2")["cause"] == "configuration"
+        assert finding_of(d, "peer:host2")["severity"] == "warning"
+        assert "secret_file" in finding_of(d, "peer:host2")["text"]
+
+
+def test_a_stalled_rdma_cm_is_a_finding_until_it_answers():
+    with Daemon() as d:
+        d.wait_up()
+        d.script("rxe0", "stalled 1")
+        wait_for(lambda: finding_of(d, "rdma_cm:rxe0"), what="finding")
+        assert finding_of(d, "rdma_cm:rxe0")["cause"] == "local_host"
+        d.script("rxe0", "stalled 0")
+        wait_for(lambda: not finding_of(d, "rdma_cm:rxe0"), what="the end of it")
+
+
+def test_the_secret_is_never_printed_and_a_bad_one_refuses_the_reload(tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("top-secret-of-the-fabric\n")
+    secret.chmod(0o600)
+    with Daemon(config=PROBE + TWO_PEERS + f"secret_file = {secret}\n") as d:
+        d.wait_up()
+        secret.chmod(0o644)
+        d.send_signal(signal.SIGHUP)
+        d.wait_log("chmod 0640")
+        assert "top-secret" not in d.log()
+        assert all(p["state"] == "up" for p in d.peers())

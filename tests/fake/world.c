@@ -266,6 +266,10 @@ static void note_fact(struct told *t, const struct fact *f)
 		name_copy(t->duplicate_host, sizeof(t->duplicate_host), f->host);
 		t->duplicate_hash = f->host_hash;
 		break;
+	case FACT_REFUSED:
+		t->refused = (enum wire_reject)f->number;
+		name_copy(t->refusal, sizeof(t->refusal), f->text);
+		break;
 	case FACT_STALLED:
 		t->stalled = f->number;
 		break;

@@ -33,6 +33,8 @@ struct told {
 	char answers_as[FACT_NAME];
 	uint64_t duplicate_hash;
 	bool stalled;
+	enum wire_reject refused; /* the last */
+	char refusal[FACT_TEXT];
 	struct change change[WORLD_CHANGES];
 	unsigned n_changes;
 };

@@ -9,7 +9,7 @@
  *   keep                        never let go of a removed session
  *   uncounted                   counters hang
  *   trouble TEXT                cannot probe
- *   duplicate HOST TEXT | async N | garbage   tell that once
+ *   refused WHY TEXT | stalled 0|1 | duplicate HOST TEXT | async N | garbage   tell that once
  *   rows                        write nonsense into every row
  * What it is told goes to $FAKE_WORKER_DIR/DEVICE.log, a line a wish. */
 #include <arpa/inet.h>
@@ -115,6 +115,7 @@ static void set_rail(struct fake *f, uint32_t index, const char *name, const cha
 static void do_once(struct fake *f, const char *line)
 {
 	struct fact fact = {0};
+	char *text;
 
 	if (strcmp(f->once, line) == 0)
 		return;
@@ -126,6 +127,15 @@ static void do_once(struct fake *f, const char *line)
 		snprintf(fact.host, sizeof(fact.host), "%.*s", (int)len, line + 10);
 		fact.host_hash = hash_str(fact.host);
 		name_copy(fact.text, sizeof(fact.text), line + 10 + len);
+		tell(f, &fact);
+	} else if (strncmp(line, "refused ", 8) == 0) {
+		fact.type = FACT_REFUSED;
+		fact.number = (uint32_t)strtoul(line + 8, &text, 10);
+		name_copy(fact.text, sizeof(fact.text), text + strspn(text, " "));
+		tell(f, &fact);
+	} else if (strncmp(line, "stalled ", 8) == 0) {
+		fact.type = FACT_STALLED;
+		fact.number = line[8] == '1';
 		tell(f, &fact);
 	} else if (strncmp(line, "async ", 6) == 0) {
 		fact.type = FACT_ASYNC;

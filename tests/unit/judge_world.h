@@ -23,6 +23,8 @@ struct world {
 	struct judge_device in_devices[WORLD_MAX];
 	const char *duplicates[WORLD_MAX];
 	size_t n_duplicates;
+	struct judge_refusal refusals[WORLD_MAX];
+	size_t n_refusals;
 	uint64_t rails_expected;
 	bool starting;
 	bool counters_only;
@@ -121,7 +123,8 @@ static inline void fail_connect(struct world *w, size_t i, enum connect_failure 
 /* A second later: judge it all. */
 static inline void look(struct world *w)
 {
-	struct judge_input in = {w->in, w->in_devices, w->duplicates, w->n_duplicates};
+	struct judge_input in = {w->in, w->in_devices, w->duplicates, w->n_duplicates,
+				 w->refusals, w->n_refusals};
 	struct snapshot *s = snapshot_new();
 
 	snapshot_unref(w->s);

@@ -239,6 +239,22 @@ static void test_unlisted_address_is_configuration(void **state)
 	world_free(&w);
 }
 
+static void test_secrets_that_differ_are_configuration(void **state)
+{
+	static const char *const said[] = {SAID_SECRET_WANTED, SAID_NO_SECRET, SAID_SECRET_DIFFERS,
+					   SAID_UNPROVEN};
+	struct world w;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(said); i++) {
+		one_rail(&w, 2);
+		fail_connect(&w, 0, CONNECT_REJECTED, said[i]);
+		look(&w);
+		assert_session(&w, 0, VERDICT_FAILING, CAUSE_CONFIGURATION, "share a secret");
+		world_free(&w);
+	}
+}
+
 static void test_peer_that_stops_on_purpose_is_said_to(void **state)
 {
 	struct world w;
@@ -733,6 +749,7 @@ int main(void)
 		cmocka_unit_test(test_failing_reads_with_good_echoes_are_the_remote_nic),
 		cmocka_unit_test(test_refused_connection_asks_for_the_daemon),
 		cmocka_unit_test(test_unlisted_address_is_configuration),
+		cmocka_unit_test(test_secrets_that_differ_are_configuration),
 		cmocka_unit_test(test_peer_that_stops_on_purpose_is_said_to),
 		cmocka_unit_test(test_goodbye_is_no_silence),
 		cmocka_unit_test(test_a_peer_that_accepts_and_closes_is_no_silence),

@@ -456,6 +456,19 @@ static void test_flaws_of_our_data_do_not_degrade_the_host(void **state)
 	world_free(&w);
 }
 
+static void test_a_peer_without_the_secret_is_told(void **state)
+{
+	struct world w;
+
+	(void)state;
+	three_hosts(&w);
+	w.refusals[0] = (struct judge_refusal){"host3", "host3 connects without the shared secret"};
+	w.n_refusals = 1;
+	look(&w);
+	assert_finding(&w, "peer:host3", CAUSE_CONFIGURATION, false, "without the shared secret");
+	world_free(&w);
+}
+
 static void test_duplicate_host_name_is_told(void **state)
 {
 	struct world w;
@@ -609,6 +622,7 @@ int main(void)
 		cmocka_unit_test(test_peer_without_address_is_configuration_and_no_evidence),
 		cmocka_unit_test(test_configured_rail_that_was_never_seen_says_so),
 		cmocka_unit_test(test_flaws_of_our_data_do_not_degrade_the_host),
+		cmocka_unit_test(test_a_peer_without_the_secret_is_told),
 		cmocka_unit_test(test_duplicate_host_name_is_told),
 		cmocka_unit_test(test_an_address_where_another_host_answers_is_told_and_no_alarm),
 		cmocka_unit_test(test_host_without_devices_or_peers_says_so),

@@ -147,6 +147,27 @@ static void test_every_reject_survives_the_wire_and_has_words(void **state)
 	}
 }
 
+/* Without a secret it is the request of old, byte by byte; with one it is longer. */
+static void test_request_tells_of_a_secret(void **state)
+{
+	struct wire_request in = {.instance = 1, .has_secret = true}, out;
+	uint8_t data[WIRE_REQUEST_LEN];
+
+	(void)state;
+	wire_put_request(&in, data);
+	assert_int_equal(wire_get_request(data, sizeof(data), &out), WIRE_OK);
+	assert_true(out.has_secret);
+	data[5] = 48; /* as an older daemon counts: what follows is not there */
+	assert_int_equal(wire_get_request(data, sizeof(data), &out), WIRE_OK);
+	assert_false(out.has_secret);
+	data[5] = 47;
+	assert_int_equal(wire_get_request(data, sizeof(data), &out), WIRE_MALFORMED);
+	in.has_secret = false;
+	wire_put_request(&in, data);
+	assert_int_equal(data[5], 48);
+	assert_int_equal(data[48], 0);
+}
+
 static void test_foreign_reject_is_none(void **state)
 {
 	uint8_t data[WIRE_REJECT_LEN];
@@ -160,7 +181,7 @@ static void test_foreign_reject_is_none(void **state)
 		assert_int_equal(wire_get_reject(e.data, e.len), WIRE_REJECT_NONE);
 		free(e.data);
 	}
-	data[5] = WIRE_REJECT_LEAVING + 1;
+	data[5] = WIRE_REJECT_SECRET_DIFFERS + 1;
 	assert_int_equal(wire_get_reject(data, sizeof(data)), WIRE_REJECT_NONE);
 	data[5] = 255;
 	assert_int_equal(wire_get_reject(data, sizeof(data)), WIRE_REJECT_NONE);
@@ -201,7 +222,7 @@ static void test_header_must_agree_with_what_was_received(void **state)
 	assert_true(wire_get_header(data, sizeof(data), &out));
 	data[5] = 0;
 	assert_false(wire_get_header(data, sizeof(data), &out));
-	data[5] = WIRE_KEEPALIVE + 1;
+	data[5] = WIRE_TYPE_LAST + 1;
 	assert_false(wire_get_header(data, sizeof(data), &out));
 	data[5] = WIRE_PROBE;
 	data[4] = WIRE_VERSION_MIN - 1;
@@ -533,7 +554,7 @@ static void test_other_messages_are_no_hello(void **state)
 	size_t len;
 
 	(void)state;
-	for (int type = WIRE_PROBE; type <= WIRE_KEEPALIVE; type++) {
+	for (int type = WIRE_PROBE; type <= WIRE_TYPE_LAST; type++) {
 		len = wire_put_hello((enum wire_type)type, &in, data, sizeof(data));
 		assert_false(hello_from(data, len, &out));
 	}
@@ -653,6 +674,7 @@ int main(void)
 		cmocka_unit_test(test_request_is_refused_at_every_shorter_length),
 		cmocka_unit_test(test_foreign_request_is_malformed_and_old_one_too_old),
 		cmocka_unit_test(test_every_reject_survives_the_wire_and_has_words),
+		cmocka_unit_test(test_request_tells_of_a_secret),
 		cmocka_unit_test(test_foreign_reject_is_none),
 		cmocka_unit_test(test_header_survives_the_wire),
 		cmocka_unit_test(test_header_must_agree_with_what_was_received),
