@@ -19,6 +19,8 @@ static struct host *fast_host_of(const char *name, const char *address,
 		h->cfg.op[op] = (struct op_config){5 * NSEC_PER_MSEC, 100 * NSEC_PER_MSEC,
 						   op == OP_ATOMIC ? 8 : 64, 0};
 	fabric_set_knobs(h->dev, knobs);
+	h->cfg.has_secret = 1;
+	h->cfg.keepalive_ms = 100;
 	host_start_threads(h);
 	return h;
 }
