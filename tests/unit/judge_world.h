@@ -123,8 +123,8 @@ static inline void fail_connect(struct world *w, size_t i, enum connect_failure 
 /* A second later: judge it all. */
 static inline void look(struct world *w)
 {
-	struct judge_input in = {w->in, w->in_devices, w->duplicates, w->n_duplicates,
-				 w->refusals, w->n_refusals};
+	struct judge_input in = {w->in,		  w->in_devices, w->duplicates,
+				 w->n_duplicates, w->refusals,	 w->n_refusals};
 	struct snapshot *s = snapshot_new();
 
 	snapshot_unref(w->s);
