@@ -190,7 +190,7 @@ struct control {
 	struct turn_pool pools[POOL_COUNT];
 	struct in6_addr *accept;
 	uint32_t n_accept, n_listed; /* the first ones are of the list of peers */
-	struct in6_addr *sorted; /* the same by number; NULL: to be made */
+	struct in6_addr *sorted;     /* the same by number; NULL: to be made */
 	struct gate_limit refusals[GATE_REASONS];
 	uint64_t rescan_ns, open_retry_ns, stop_ns, limit_rearm_ns; /* TIMER_NEVER: not due */
 	char device_reason[FACT_TEXT];
