@@ -9,7 +9,7 @@
 #include "probes/schedule.h"
 
 /* Of one session in ATTEMPTS_NS; a back-off may end early when a peer shows up. */
-#define ATTEMPTS_MAX 400
+#define ATTEMPTS_MAX 40
 #define ATTEMPTS_NS (10 * NSEC_PER_SEC)
 
 static bool quiet; /* everything is repaired, and was well since */
