@@ -393,7 +393,10 @@ static void send_arrives(struct fake_qp *requester, struct fake_qp *responder, s
 	if (!wr->payload) {
 		wr->payload = malloc(wr->sge.length + 1);
 		if (wr->sge.length)
-			memcpy(wr->payload, (const void *)(uintptr_t)wr->sge.addr, wr->sge.length);
+			if (wr->sge.length) /* a marker on a QP that is in no error after all has
+					       none */
+				memcpy(wr->payload, (const void *)(uintptr_t)wr->sge.addr,
+				       wr->sge.length);
 	}
 	if (without)
 		wr->sge.length = leave_out(wr->payload, wr->sge.length, without);
