@@ -202,13 +202,14 @@ static void removal_fault(void)
 static void repair_knobs(struct host *a, struct host *b)
 {
 	(void)b;
-	fabric_set_knobs(a->dev, &(struct fake_knobs){0});
+	fabric_set_knobs(a->dev, &a->nature);
 }
 
 static void knobs_fault(void)
 {
 	struct host *h = any_host();
 	struct fake_knobs k = {
+		.no_srq = h->nature.no_srq,
 		.last_wqe = (enum last_wqe)below(4),
 		.last_wqe_late_ns = below(300) * NSEC_PER_MSEC,
 		.lose_marker = !below(4),

@@ -282,8 +282,9 @@ void hosts_make(struct chance *c)
 	for (unsigned i = 0; i < n_hosts; i++) {
 		snprintf(hosts[i].device, sizeof(hosts[i].device), "fake%u", i);
 		hosts[i].dev = fabric_add_device(hosts[i].device, hosts[i].address);
-		/* Until a fault makes it another device. */
-		fabric_set_knobs(hosts[i].dev, &(struct fake_knobs){.no_srq = !chance_below(c, 4)});
+		hosts[i].nature.no_srq = !chance_below(c, 4);
+		hosts[i].nature.hardware = chance_below(c, 2);
+		fabric_set_knobs(hosts[i].dev, &hosts[i].nature);
 		draw_file(&hosts[i], c);
 	}
 }
@@ -528,12 +529,12 @@ bool host_has_books(const struct host *h, const struct books *b)
 	return false;
 }
 
-static bool session_well(const struct host *h, const struct session *s)
+static bool session_well(const struct session *s)
 {
 	if (!s->conn_seen || s->conn.state != SESSION_UP)
 		return false;
 	for (unsigned op = 0; op < OP_COUNT; op++)
-		if (h->d.config.op[op].interval_ns && s->total[op].ok_streak < 3)
+		if (s->total[op].interval_ns && s->total[op].ok_streak < 3)
 			return false;
 	return true;
 }
@@ -547,7 +548,7 @@ bool host_well(const struct host *h)
 	for (size_t i = 0; i < sessions_count(h->d.sessions); i++) {
 		const struct session *s = sessions_get(h->d.sessions, i);
 
-		if (!s->wanted || !session_well(h, s))
+		if (!s->wanted || !session_well(s))
 			return false;
 		n++;
 	}

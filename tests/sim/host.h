@@ -10,10 +10,11 @@ struct host {
 	unsigned index;
 	char name[16], device[16], address[32];
 	struct fake_device *dev;
-	bool present;		 /* the device */
-	struct config file;	 /* what its configuration file says; owns its peers */
-	unsigned socket_packets; /* between main and a worker */
-	uint64_t late_ns;	 /* how late its threads may wake */
+	struct fake_knobs nature; /* what its device is like, when it is not odd */
+	bool present;		  /* the device */
+	struct config file;	  /* what its configuration file says; owns its peers */
+	unsigned socket_packets;  /* between main and a worker */
+	uint64_t late_ns;	  /* how late its threads may wake */
 	struct options options;
 	struct daemon d;
 	struct loop *loop;
