@@ -1,5 +1,6 @@
 """The daemons' HTTP interface, as seen from the machine that runs the lab."""
 
+import http.client
 import json
 import urllib.request
 
@@ -16,5 +17,6 @@ def get_json(url):
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
             return json.load(answer)
-    except (OSError, ValueError) as error:
+    # The last one is an answer that was cut off, by a daemon that ended or a client that was slow.
+    except (OSError, ValueError, http.client.HTTPException) as error:
         raise Unreachable(f"{url}: {error}") from error
