@@ -1,7 +1,6 @@
 """The fabric's address of a host goes, returns at another place of the GID table, moves, doubles."""
 
-
-from audit import Audit, check_only, check_untouched, findings, grown
+from audit import Audit, Events, check_only, check_untouched, findings, grown
 from healing import Healing
 from waiting import wait_for
 
@@ -112,3 +111,52 @@ def test_a_second_address_touches_no_session(lab):
         )
         assert gid_index(metrics) == index
     assert {host: connections(lab, host) for host in lab.hosts} == before
+
+
+def test_an_address_that_moved_to_another_host_is_told(lab):
+    """What answers there is measured under the list's name, and who it is is said."""
+    watcher, thief = WATCHERS
+    audit = Audit(lab)
+    looks = {host: audit.look(host) for host in lab.hosts}
+    events = Events(lab, watcher)
+    healing = Healing(lab, "address moved to another host, and back", [watcher], peer=VICTIM)
+    healing.begins()
+    address(lab, VICTIM, "del", ADDRESS)
+    try:
+        address(lab, thief, "add", ADDRESS.replace("/24", "/32"))
+        # In place of the announcement that whoever moves an address sends.
+        forget_neighbour(lab, watcher)
+        audit.wait(VICTIM, lambda _, m: not is_up(_, m), 15, "its old host says that it is gone")
+        audit.wait(
+            watcher,
+            lambda rows, _: rows[VICTIM]["since"] > looks[watcher][0][VICTIM]["since"]
+            and rows[VICTIM]["state"] == "up",
+            40,
+            "its new host answers",
+        )
+        wait_for(
+            lambda: [f["subject"] for f in findings(lab, watcher)] == [f"address:{ADDRESS[:-3]}"],
+            30,
+            lambda: f"one finding: {findings(lab, watcher)}",
+        )
+        (finding,) = findings(lab, watcher)
+        assert finding["cause"] == "configuration" and thief in finding["text"], finding
+        assert lab.json(watcher, "/api/v1/status")["verdict"] == "ok"
+        assert any(f"answers as {thief}" in text for text in events.texts(kind="session"))
+    finally:
+        lab.exec(thief, ["ip", "address", "del", ADDRESS.replace("/24", "/32"), "dev", "eth0"])
+        address(lab, VICTIM, "add", ADDRESS)
+        forget_neighbour(lab, watcher)
+    healing.ends()
+    lab.wait_healthy()
+    healing.record()
+    wait_for(lambda: not any(findings(lab, host) for host in lab.hosts), 20, "no finding is left")
+    for host, look in looks.items():
+        rows, _ = audit.wait_on_schedule(host, look)
+        for peer, row in rows.items():
+            check_only(row, look[0][peer], "failures", "timeout", "retry_exceeded")
+    assert any(f"answers as {VICTIM}" in text for text in events.texts(kind="session"))
+
+
+def forget_neighbour(lab, host):
+    lab.exec(host, ["ip", "neigh", "flush", "to", ADDRESS[:-3], "dev", "eth0"])

@@ -1,8 +1,17 @@
 """RoCE packets vanish on one host's way in: that host is missed, nobody else."""
 
-from audit import INTERVAL_S, Audit, Events, findings, snapshot_time
+from audit import (
+    INTERVAL_S,
+    Audit,
+    Events,
+    check_only,
+    check_untouched,
+    findings,
+    snapshot_time,
+)
 from books import counts_of, operations
 from guest import black_hole, dropped_packets, short_black_hole
+from healing import Healing
 from waiting import wait_for
 
 VICTIM = "host3"
@@ -81,13 +90,17 @@ def test_a_black_hole_costs_one_peer_and_heals(lab):
     audit = Audit(lab)
     events = {host: Events(lab, host) for host in WATCHERS}
     looks = {host: audit.look(host) for host in WATCHERS}
+    healing = Healing(lab, "black hole on the way into a host", WATCHERS, peer=VICTIM)
+    healing.begins()
     with black_hole(lab, VICTIM):
         for host in WATCHERS:
             before, metrics = looks[host]
             check_watcher_during(lab, audit, host, before, events[host], snapshot_time(metrics))
         check_victim_during(lab, audit)
         assert dropped_packets(lab, VICTIM) > 0
+    healing.ends()
     lab.wait_healthy()
+    healing.record()
     for host in WATCHERS:
         check_healed(lab, audit, host, events[host])
 
@@ -128,3 +141,46 @@ def test_a_short_black_hole_is_survived_and_what_was_in_it_is_late(lab):
         assert row["failures"]["timeout"] > old["failures"]["timeout"]
         assert metrics.sum("rdma_rail_probe_late_total", rail="rxe0") >= 1
     wait_for(lambda: findings(lab, WATCHERS[0]) == [], 20, "nothing is left to say")
+
+
+ONE_WAY = """
+table inet lab {
+	chain input {
+		type filter hook input priority 0
+		ip saddr 10.99.0.1 udp dport 4791 counter drop
+	}
+}
+"""
+
+
+def test_one_direction_of_one_pair_dropped(lab):
+    """The two miss each other, whoever sends; both are well with the third, and say so."""
+    ends, third = ("host1", VICTIM), "host2"
+    audit = Audit(lab)
+    looks = {host: audit.look(host) for host in lab.hosts}
+    healing = Healing(lab, "one direction between two hosts dropped", ends)
+    healing.begins()
+    lab.exec(VICTIM, "nft -f -", stdin=ONE_WAY)
+    try:
+        for host, peer in (ends, ends[::-1]):
+            rows, _ = audit.wait(
+                host,
+                lambda rows, _, p=peer: rows[p]["state"] != "up"
+                and rows[p]["verdict"] == "failing"
+                and "not this host" in rows[p]["reason"],
+                30,
+                f"{host} misses {peer}, and knows that it is not itself",
+            )
+            check_only(rows[peer], looks[host][0][peer], "failures", "timeout", "retry_exceeded")
+            assert lab.json(host, "/api/v1/status")["verdict"] == "degraded"
+        assert dropped_packets(lab, VICTIM) > 0
+    finally:
+        lab.exec(VICTIM, "nft delete table inet lab")
+    healing.ends()
+    lab.wait_healthy()
+    healing.record()
+    for host, (before, _) in looks.items():
+        rows, _ = audit.wait_on_schedule(host, looks[host])
+        for peer, row in rows.items():
+            if third in (host, peer):
+                check_untouched(row, before[peer])
