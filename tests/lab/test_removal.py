@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 
-from audit import Audit, Events, check_no_losses, device, findings
+from audit import Audit, Events, check_no_losses, check_untouched, device, findings
 from books import counts_of
 from guest import journal_cursor, journal_since, main_pid, timed
 from healing import Healing
@@ -137,3 +137,43 @@ def test_a_device_that_is_not_there_at_start_is_taken_when_it_comes(lab):
     healing.record()
     assert main_pid(lab, VICTIM) == main
     assert causes(lab) == []
+
+
+@pytest.mark.lab(hosts=2, rails=2)
+def test_one_of_two_devices_removed_leaves_the_other_alone(lab):
+    victim, other = lab.hosts
+    audit = Audit(lab)
+
+    def by_rail(host):
+        audit.look(host)
+        return {row["rail"]: row for row in lab.rows(host)}
+
+    before = {host: by_rail(host) for host in lab.hosts}
+    healing = Healing(lab, "one of two devices removed and made again", [victim], rail="rxe1")
+    healing.begins()
+    seconds, code = timed(lab, victim, "rdma link del rxe1")
+    try:
+        assert code == 0 and seconds < REMOVED_WITHIN_S, (code, seconds)
+        _, metrics = audit.wait(
+            victim, lambda _, m: not is_back(m, "rxe1"), 15, "the rail is missed"
+        )
+        assert is_back(metrics, "rxe0")
+        wait_for(
+            lambda: [f["cause"] for f in findings(lab, victim)] == ["local_nic"],
+            15,
+            lambda: f"a missing NIC: {findings(lab, victim)}",
+        )
+        status = lab.json(victim, "/api/v1/status")
+        assert (status["verdict"], status["rails"]) == ("failing", {"up": 1, "total": 2}), status
+        # The peer misses that rail, and is not failing for it.
+        wait_for(
+            lambda: by_rail(other)["rxe1"]["verdict"] == "failing", 30, f"{other} misses the rail"
+        )
+        assert lab.json(other, "/api/v1/status")["verdict"] == "degraded"
+    finally:
+        lab.exec(victim, ADD.format("rxe1", "eth1"))
+    healing.ends()
+    lab.wait_healthy()
+    healing.record()
+    for host in lab.hosts:
+        check_untouched(by_rail(host)["rxe0"], before[host]["rxe0"])
