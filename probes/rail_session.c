@@ -460,10 +460,16 @@ void rail_session_alive(struct rail *r, struct rail_session *s, uint64_t seq)
 
 void rail_session_tick(struct rail *r, struct rail_session *s, uint64_t now)
 {
+	unsigned last = s->wr.op;
+
 	judge_deadlines(r, s, now);
-	for (unsigned op = 0; s->started && op < OP_COUNT; op++)
+	/* In turn from the last one on: where round trips are slow, none waits for ever. */
+	for (unsigned i = 1; s->started && i <= OP_COUNT; i++) {
+		unsigned op = (last + i) % OP_COUNT;
+
 		if (s->books.op[op].interval_ns)
 			book_due(r, s, op, now);
+	}
 	keep_alive(r, s, now);
 	nudge(r, s, now);
 	arm(r, s, now);
