@@ -5,6 +5,7 @@
 #include "daemon/backoff.h"
 #include "daemon/device_totals.h"
 #include "daemon/heartbeat.h"
+#include "daemon/rails.h"
 #include "daemon/ratelimit.h"
 #include "daemon/worker_proc.h"
 #include "health/snapshot.h"
@@ -38,13 +39,14 @@ struct device_context {
 struct device {
 	const struct device_context *ctx;
 	char name[FACT_NAME];
-	bool present;  /* at the last look at class/infiniband */
-	bool excluded; /* by the configuration: never opened */
-	bool released; /* by an administrator: not opened until it is acquired */
-	bool stopping; /* its worker was told to go */
-	bool renewing; /* and a new one follows at once */
-	bool killed;   /* and was killed for not going, or for being stuck */
-	bool ready;    /* the worker took its configuration */
+	bool present;		    /* at the last look at class/infiniband */
+	bool excluded;		    /* by the configuration: never opened */
+	bool released;		    /* by an administrator: not opened until it is acquired */
+	bool stopping;		    /* its worker was told to go */
+	bool renewing;		    /* and a new one follows at once */
+	bool killed;		    /* and was killed for not going, or for being stuck */
+	bool ready;		    /* the worker took its configuration */
+	struct class_names classes; /* of that configuration: its table counts by their index */
 	enum worker_state state;
 	uint64_t since_ns, since_wall_ns; /* of the state */
 	uint64_t stop_by_ns;		  /* SIGKILL when it still runs then */

@@ -48,8 +48,12 @@ static void send_config(const struct daemon *d, struct device *dev)
 		.generation = dev->generation,
 	};
 
-	if (dev->proc && !dev->stopping)
-		wishes_send_config(dev->proc, &how);
+	if (!dev->proc || dev->stopping)
+		return;
+	wishes_send_config(dev->proc, &how);
+	dev->classes.n = d->config.n_classes;
+	for (size_t i = 0; i < d->config.n_classes; i++)
+		name_copy(dev->classes.name[i], FACT_NAME, d->config.classes[i].name);
 }
 
 void inbox_configure_worker(struct daemon *d, struct device *dev)

@@ -37,7 +37,7 @@ void looker_read_device(struct looker *l, struct device *dev)
 	table = worker_proc_table(dev->proc);
 	device_read_beat(dev);
 	sessions_read(d->sessions, dev, dev->beat.mono_ns[WORKER_RAIL]);
-	rails_read(d->rails, dev->name, table, &d->config);
+	rails_read(d->rails, dev->name, table, &dev->classes);
 	has_round = table_get_counters(table, l->scratch);
 	device_totals_read(&dev->totals, table, has_round ? l->scratch : NULL);
 }

@@ -191,16 +191,17 @@ enum rail_change rails_learn(struct rails *r, const char *device, uint32_t index
 	return change;
 }
 
-static void read_rail(struct rail *rail, const struct table *table, const struct config *config)
+static void read_rail(struct rail *rail, const struct table *table,
+		      const struct class_names *classes)
 {
 	struct rail_totals totals;
 
-	for (uint32_t c = 0; c < config->n_classes; c++) {
+	for (uint32_t c = 0; c < classes->n; c++) {
 		for (unsigned stream = 0; stream < STREAM_COUNT; stream++) {
 			struct hist hist;
 
 			table_get_hist(table, rail->index, c, stream, &hist);
-			rail_books_hist(rail->books, config->classes[c].name, stream, &hist);
+			rail_books_hist(rail->books, classes->name[c], stream, &hist);
 		}
 	}
 	if (table_get_rail_totals(table, rail->index, &totals))
@@ -208,11 +209,11 @@ static void read_rail(struct rail *rail, const struct table *table, const struct
 }
 
 void rails_read(struct rails *r, const char *device, const struct table *table,
-		const struct config *config)
+		const struct class_names *classes)
 {
 	for (size_t i = 0; i < r->n; i++)
 		if (r->list[i]->present && strcmp(r->list[i]->device, device) == 0)
-			read_rail(r->list[i], table, config);
+			read_rail(r->list[i], table, classes);
 }
 
 void rails_worker_ended(struct rails *r, const char *device)

@@ -7,6 +7,12 @@
 #define RAILS_MAX 256 /* of the host, gone ones included */
 
 struct config;
+/* In the order in which a worker's table counts them. */
+struct class_names {
+	size_t n;
+	char name[CLASS_MAX][FACT_NAME];
+};
+
 struct rails;
 struct table;
 
@@ -46,9 +52,10 @@ enum rail_change {
 /* A worker says that its rail `index` is so. device is main's own name of the worker's device. */
 enum rail_change rails_learn(struct rails *r, const char *device, uint32_t index,
 			     const struct rail_fact *fact, struct rail **ret_rail);
-/* What the table of a device's worker says of its present rails: round trips and totals. */
+/* What the table of a device's worker says of its present rails: round trips and totals. classes:
+ * those that this worker was given; after a reload they may not be the configuration's any more. */
 void rails_read(struct rails *r, const char *device, const struct table *table,
-		const struct config *config);
+		const struct class_names *classes);
 /* The worker of a device ended: its rails are absent, what was read last is kept. */
 void rails_worker_ended(struct rails *r, const char *device);
 /* Connects and drains over all workers. */

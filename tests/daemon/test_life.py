@@ -1,6 +1,7 @@
 """Start, serve, tell the service manager, reload, stop."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -31,6 +32,14 @@ def manager(tmp_path):
     sock.close()
 
 
+def accepted(told):
+    """How many addresses the last accept list has: it comes in packets, its own ones apart."""
+    total = 0
+    for first, n in re.findall(r"accept first=(\d+) n=(\d+)", "\n".join(told)):
+        total = int(n) + (0 if first == "1" else total)
+    return total
+
+
 def test_two_sessions_come_up_and_own_address_is_dropped():
     with Daemon() as d:
         d.wait_up()
@@ -43,7 +52,7 @@ def test_two_sessions_come_up_and_own_address_is_dropped():
         told = d.told()
         assert told[0].startswith("config host=")
         assert any("host=host1" in line for line in told)
-        assert all(int(line.rsplit("=", 1)[1]) >= 3 for line in told if line.startswith("accept"))
+        assert accepted(told) >= 3
         assert d.metric("rdma_session_up", peer="host2", rail="rxe0") == 1
         assert d.metric("rdma_peer_info", peer="host1") is None
         assert wait_for(lambda: d.metric("rdma_sent_pkts_total", device="rxe0")) == 1000

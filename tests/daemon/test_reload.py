@@ -137,6 +137,18 @@ def test_other_address_of_a_peer_rebuilds_its_session_only():
         d.wait_up()
 
 
+def check_round_trips(metrics):
+    """Each rail's histogram has the round trips that the books have, of every class there was."""
+    counts = {labels: value for (name, labels), value in metrics.items()
+              if name == "rdma_rail_rtt_seconds_count" and ("op", "ack") not in labels}
+    assert counts
+    for labels, count in counts.items():
+        ok, late, delayed = (metrics[(f"rdma_rail_probe_{name}_total", labels)]
+                             for name in ("ok", "late", "self_delayed"))
+        assert count == ok + late - delayed, labels
+    return counts
+
+
 def test_other_classes_start_fresh_workers():
     with Daemon() as d:
         d.wait_up()
@@ -149,6 +161,10 @@ def test_other_classes_start_fresh_workers():
         d.wait_up(4)
         assert d.metric("rdma_worker_restarts_total", device="rxe0") == 1
         ratchet.look(d)
+        counts = check_round_trips(d.metrics())
+        # what the old worker counted last belongs to the class that it had, not to its successor
+        assert {dict(labels)["class"] for labels, count in counts.items() if count} == {
+            "default", "lossless", "bulk"}
         # gone with its sessions is the class's name for new probes, not what it counted
         assert d.metric("rdma_rail_probe_ok_total", rail="rxe0", op="send",
                         **{"class": "default"}) > 0

@@ -60,7 +60,7 @@ void looker_read_device(struct looker *l, struct device *dev)
 		return;
 	device_read_beat(dev);
 	sessions_read(d->sessions, dev, dev->beat.mono_ns[WORKER_RAIL]);
-	rails_read(d->rails, dev->name, worker_proc_table(dev->proc), &d->config);
+	rails_read(d->rails, dev->name, worker_proc_table(dev->proc), &dev->classes);
 }
 
 static void begin_rails(struct daemon *d)
