@@ -197,6 +197,8 @@ static void purge_events(struct fake_id *id)
 		*at = e->next;
 		if (e->listener == id) {
 			reject_peer(e->id, NULL, 0);
+			/* What came for it meanwhile stands further behind. */
+			purge_events(e->id);
 			id_free(e->id);
 		}
 		free(e);
