@@ -339,7 +339,7 @@ static void book_due(struct rail *r, struct rail_session *s, enum op op, uint64_
 		send_probe(r, s, op, now, is_overdue(s, last, now));
 	} else {
 		/* The QP was free when this came due: only our lateness made them two at once. */
-		if (reason == SKIP_QP_STALLED && s->wr.posted_ns > last)
+		if (reason == SKIP_QP_STALLED && s->wr.self_delayed && s->wr.posted_ns > last)
 			reason = SKIP_WORKER_STUCK;
 		ledger_skip(b, reason, 1);
 	}

@@ -38,6 +38,11 @@ systemctl is-active -q rdma-pingmesh || systemctl restart rdma-pingmesh
 """
 
 
+# A guest that is up still loads modules and starts what nobody waits for: on one processor that is
+# enough to be late with probes.
+SETTLE = "udevadm settle -t 60; timeout 60 systemctl is-system-running --wait; true"
+
+
 @dataclass(frozen=True)
 class Options:
     """How a lab is brought up; equal options can share one."""
@@ -80,6 +85,8 @@ class Lab:
                 pytest.exit(f"lab/up failed {self.failed_ups} times, see above", returncode=1)
             raise
         self.options = options
+        for host in self.hosts:
+            self.exec(host, SETTLE, timeout=180)
 
     def down(self):
         self.options = None

@@ -100,7 +100,7 @@ def ask_what_operators_ask(prom, hosts):
     by_peer = prom.query("sum by (peer) (rdma_session_up)")
     assert sorted(labels["peer"] for labels, _ in by_peer) == [f"host{i + 1}" for i in range(hosts)]
     rate = prom.values("sum by (instance, op) (rate(rdma_probe_ok_total[30s]))")
-    assert len(rate) == 2 * hosts and all(value > 1 for value in rate), rate
+    assert len(rate) == 4 * hosts and all(value > 1 for value in rate), rate
     p99 = (
         "histogram_quantile(0.99, "
         'sum by (le, rail) (rate(rdma_rail_rtt_seconds_bucket{op="read"}[30s])))'
