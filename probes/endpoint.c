@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define RX_SIZE_MIN 512 /* a HELLO fits */
+#define REGION_LEN_MIN 4096
 #define RX_CHUNK 64	/* receive buffers registered at once */
 #define RX_MARGIN 64	/* HELLOs and goodbyes of all */
 #define MEMORY_CHUNK 16 /* connections' memory registered at once */
@@ -28,6 +29,7 @@ struct endpoint {
 	struct ibv_cq *cq;
 	struct ibv_srq *srq;
 	uint8_t *pattern, *scratch;
+	uint32_t region_len; /* bytes of each */
 	struct ibv_mr *pattern_mr, *scratch_mr;
 	struct rx_buffers rx;
 	uint32_t rx_ready, qps;
@@ -175,10 +177,10 @@ static int make_srq(struct endpoint *e)
 
 static int make_pattern(struct endpoint *e)
 {
-	if (posix_memalign((void **)&e->pattern, 4096, WIRE_PATTERN_LEN))
+	if (posix_memalign((void **)&e->pattern, 4096, e->region_len))
 		return -1;
-	wire_fill_pattern(e->pattern, WIRE_PATTERN_LEN);
-	e->pattern_mr = ibv_reg_mr(e->pd, e->pattern, WIRE_PATTERN_LEN, IBV_ACCESS_REMOTE_READ);
+	wire_fill_pattern(e->pattern, e->region_len);
+	e->pattern_mr = ibv_reg_mr(e->pd, e->pattern, e->region_len, IBV_ACCESS_REMOTE_READ);
 	return e->pattern_mr ? 0 : -1;
 }
 
@@ -192,13 +194,44 @@ static int make_scratch(struct endpoint *e)
 {
 	int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
 
-	if (posix_memalign((void **)&e->scratch, 4096, WIRE_SCRATCH_LEN))
+	if (posix_memalign((void **)&e->scratch, 4096, e->region_len))
 		return -1;
-	memset(e->scratch, 0, WIRE_SCRATCH_LEN);
+	memset(e->scratch, 0, e->region_len);
 	if (has_atomics(e))
 		access |= IBV_ACCESS_REMOTE_ATOMIC;
-	e->scratch_mr = ibv_reg_mr(e->pd, e->scratch, WIRE_SCRATCH_LEN, access);
+	e->scratch_mr = ibv_reg_mr(e->pd, e->scratch, e->region_len, access);
 	return e->scratch_mr ? 0 : -1;
+}
+
+static void drop_regions(struct endpoint *e)
+{
+	if (e->pattern_mr)
+		ibv_dereg_mr(e->pattern_mr);
+	if (e->scratch_mr)
+		ibv_dereg_mr(e->scratch_mr);
+	free(e->pattern);
+	free(e->scratch);
+	e->pattern = e->scratch = NULL;
+	e->pattern_mr = e->scratch_mr = NULL;
+}
+
+/* Where little memory may be locked, small ones do: the worker lives and says what it lacks, and
+ * the peers leave out what does not fit. */
+static int make_regions(struct endpoint *e)
+{
+	static const uint32_t lengths[] = {WIRE_PATTERN_LEN, REGION_LEN_MIN};
+
+	for (unsigned i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		int saved;
+
+		e->region_len = lengths[i];
+		if (make_pattern(e) == 0 && make_scratch(e) == 0)
+			return 0;
+		saved = errno;
+		drop_regions(e);
+		errno = saved;
+	}
+	return -1;
 }
 
 int endpoint_open(struct endpoint *e, struct ibv_context *verbs, char *err, size_t errlen)
@@ -220,7 +253,7 @@ int endpoint_open(struct endpoint *e, struct ibv_context *verbs, char *err, size
 		return open_failed("no completion queue", err, errlen);
 	if (make_srq(e) < 0)
 		return open_failed("no shared receive queue", err, errlen);
-	if (make_pattern(e) < 0 || make_scratch(e) < 0)
+	if (make_regions(e) < 0)
 		return open_failed("memory cannot be registered", err, errlen);
 	return 0;
 }
@@ -229,10 +262,7 @@ void endpoint_free(struct endpoint *e)
 {
 	if (!e)
 		return;
-	if (e->pattern_mr)
-		ibv_dereg_mr(e->pattern_mr);
-	if (e->scratch_mr)
-		ibv_dereg_mr(e->scratch_mr);
+	drop_regions(e);
 	for (uint32_t i = 0; i < e->n_chunks; i++)
 		ibv_dereg_mr(e->chunk[i].mr);
 	if (e->srq)
@@ -247,8 +277,6 @@ void endpoint_free(struct endpoint *e)
 		ibv_close_device(e->own);
 	for (uint32_t i = 0; i < e->n_chunks; i++)
 		free(e->chunk[i].memory);
-	free(e->pattern);
-	free(e->scratch);
 	free(e->free_memory);
 	free(e->rx.address);
 	free(e->rx.lkey);
@@ -305,7 +333,7 @@ void endpoint_pattern(const struct endpoint *e, struct wire_region *ret)
 	*ret = (struct wire_region){
 		.addr = (uintptr_t)e->pattern,
 		.rkey = e->pattern_mr->rkey,
-		.len = WIRE_PATTERN_LEN,
+		.len = e->region_len,
 	};
 }
 
@@ -314,7 +342,7 @@ void endpoint_scratch(const struct endpoint *e, struct wire_region *ret, bool *r
 	*ret = (struct wire_region){
 		.addr = (uintptr_t)e->scratch,
 		.rkey = e->scratch_mr->rkey,
-		.len = WIRE_SCRATCH_LEN,
+		.len = e->region_len,
 	};
 	*ret_atomics = has_atomics(e) && e->attr.max_qp_rd_atom > 0;
 }

@@ -77,7 +77,7 @@ static void given_back(enum fabric_call call, int err)
 
 	fabric_add_address(h->dev, "10.0.1.1", IBV_GID_TYPE_ROCE_V2);
 	fabric_add_address(h->dev, "2001:db8::1", IBV_GID_TYPE_ROCE_V2);
-	fabric_fail(h->dev, call, 1, 1, err);
+	fabric_fail(h->dev, call, 1, FOR_EVER, err);
 	host_start(h);
 	world_run(NSEC_PER_SEC);
 	assert_int_equal(host_exit_code(h), WORKER_EXIT_RETRY);
@@ -97,6 +97,17 @@ GIVEN_BACK(no_completion_channel, CALL_CREATE_COMP_CHANNEL, EMFILE)
 GIVEN_BACK(no_completion_queue, CALL_CREATE_CQ, ENOMEM)
 GIVEN_BACK(no_shared_receive_queue, CALL_CREATE_SRQ, EINVAL)
 GIVEN_BACK(no_memory_for_the_pattern, CALL_REG_MR, ENOMEM)
+
+/* Where large regions may not be locked, small ones may. */
+static void test_little_memory_for_regions_makes_them_small(void **state)
+{
+	struct host *h = host_new("host1", "10.0.0.1");
+
+	(void)state;
+	fabric_fail(h->dev, CALL_REG_MR, 2, 1, ENOMEM);
+	host_start(h);
+	assert_comes_up(h);
+}
 
 /* --- words --- */
 
@@ -238,6 +249,7 @@ int main(void)
 		TEST(test_no_completion_queue_gives_the_device_back),
 		TEST(test_no_shared_receive_queue_gives_the_device_back),
 		TEST(test_no_memory_for_the_pattern_gives_the_device_back),
+		TEST(test_little_memory_for_regions_makes_them_small),
 		TEST(test_a_device_that_may_not_be_opened_names_the_permission),
 		TEST(test_memory_that_cannot_be_locked_names_the_limit),
 		TEST(test_a_missing_rdma_cm_names_the_module),
