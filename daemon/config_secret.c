@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/fd.h"
 #include "daemon/config_keys.h"
 
 #define SECRET_MIN 16
@@ -43,28 +44,10 @@ static size_t without_newline(const char *text, size_t len)
 	return len;
 }
 
-static ssize_t read_all(int fd, char *text, size_t size)
-{
-	size_t len = 0;
-
-	while (len < size) {
-		ssize_t n = read(fd, text + len, size - len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		len += (size_t)n;
-	}
-	return (ssize_t)len;
-}
-
 static int take_secret(struct config *c, int fd, char *err, size_t errlen)
 {
 	char text[SECRET_MAX + 1];
-	ssize_t n = read_all(fd, text, sizeof(text));
+	ssize_t n = fd_read_all(fd, text, sizeof(text));
 	size_t len = n > 0 ? without_newline(text, (size_t)n) : 0;
 	int r = -EINVAL;
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/conf.h"
+#include "core/fd.h"
 #include "core/names.h"
 
 #define PORT_DIGITS 5
@@ -21,24 +22,6 @@ static int refuse_errno(char *err, size_t errlen, int error)
 {
 	snprintf(err, errlen, "cannot be read: %s", strerror(error));
 	return -error;
-}
-
-static ssize_t read_all(int fd, char *into, size_t size)
-{
-	size_t at = 0;
-
-	while (at < size) {
-		ssize_t n = read(fd, into + at, size - at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		at += (size_t)n;
-	}
-	return (ssize_t)at;
 }
 
 static ssize_t read_fd(int fd, char **ret, char *err, size_t errlen)
@@ -62,7 +45,7 @@ static ssize_t read_fd(int fd, char **ret, char *err, size_t errlen)
 	*ret = malloc((size_t)st.st_size + 1);
 	if (!*ret)
 		return refuse_errno(err, errlen, ENOMEM);
-	n = read_all(fd, *ret, (size_t)st.st_size);
+	n = fd_read_all(fd, *ret, (size_t)st.st_size);
 	if (n >= 0) {
 		(*ret)[n] = '\0';
 		return n;
