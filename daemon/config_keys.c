@@ -511,7 +511,8 @@ static const struct conf_key keys[] = {
 	 .default_text = "2000",
 	 .min = 1,
 	 .max = 1000000,
-	 .help = "most probes of a device in a second; more are not attempted (budget)"},
+	 .help = "probes of a device in a second; where more are due, all get the same part "
+		 "of them by turns, and the rest is not attempted (budget)"},
 	{.section = "counters",
 	 .key = "interval",
 	 .type = CONF_DURATION,

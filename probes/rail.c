@@ -54,9 +54,7 @@ static void take_config(struct rail *r, const struct rail_cmd *cmd)
 {
 	for (unsigned i = 0; i < OP_COUNT; i++)
 		r->ops[i] = cmd->ops[i];
-	r->probes_per_second = cmd->value;
-	r->tokens = 0;
-	r->tokens_at_ns = r->p.now_ns();
+	r->budget.per_second = cmd->value;
 }
 
 static void take_endpoint(struct rail *r, const struct rail_cmd *cmd)

@@ -123,6 +123,8 @@ struct rail_session {
 	struct rail_conn *conn; /* NULL: not up */
 	struct timer_node timer;
 	uint64_t next_due[OP_COUNT];
+	uint64_t turn[OP_COUNT]; /* of the budget */
+	uint64_t demand;	 /* in the budget: 0 unless up */
 	struct echo_slot echo[ECHO_BOUND];
 	struct probe_wr wr;
 	struct median median[STREAM_COUNT];

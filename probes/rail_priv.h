@@ -1,6 +1,7 @@
 /* Inside of the rail: shared by rail*.c only. */
 #pragma once
 #include "core/clock.h"
+#include "probes/budget.h"
 #include "probes/rail.h"
 
 struct rail {
@@ -19,11 +20,10 @@ struct rail {
 	uint32_t rx_free_len;
 	bool *rx_out; /* per buffer: the SRQ has it; a completion of another one is a driver's slip
 		       */
-	uint64_t poll_ns;	       /* when the CQ was last polled */
-	uint64_t asleep_ns;	       /* waiting time since then: not our delay */
-	uint64_t lag_ns;	       /* own lateness at the last poll */
-	uint64_t tokens, tokens_at_ns; /* probes_per_second, in nano-probes */
-	uint32_t probes_per_second;
+	uint64_t poll_ns;     /* when the CQ was last polled */
+	uint64_t asleep_ns;   /* waiting time since then: not our delay */
+	uint64_t lag_ns;      /* own lateness at the last poll */
+	struct budget budget; /* demand: of the sessions that are up */
 	/* The CQ will raise an event, or has raised one that the next sleep sees. False once
 	 * completions or an event were seen: arming costs two system calls, and most rounds find
 	 * the CQ as they left it. */

@@ -15,6 +15,7 @@
 #define KEEPALIVE_TRIES                                                                            \
 	4 /* one that could not be sent is tried again in so many parts of its time */
 #define NUDGE_NS (10 * NSEC_PER_SEC) /* no session is quiet for longer */
+#define SPREAD 0x9e3779b97f4a7c15ULL /* odd: apart from the phases, which come of the same hash */
 #define OK_AGAIN 3		     /* successes in a row after which a verdict may turn ok */
 
 void rail_session_publish(struct rail *r, struct rail_session *s)
@@ -216,29 +217,18 @@ static uint64_t next_deadline(const struct rail_session *s)
 
 /* --- what is due --- */
 
-static bool take_token(struct rail *r, uint64_t now)
+/* After it came up or went down, or its operations changed. */
+static void reckon_demand(struct rail *r, struct rail_session *s)
 {
-	uint64_t burst = r->probes_per_second * (NSEC_PER_SEC / 4); /* a quarter of a second */
-
-	if (!r->probes_per_second)
-		return true;
-	if (burst < NSEC_PER_SEC)
-		burst = NSEC_PER_SEC;
-	if (now - r->tokens_at_ns > NSEC_PER_SEC)
-		r->tokens = burst;
-	else
-		r->tokens += (now - r->tokens_at_ns) * r->probes_per_second;
-	r->tokens_at_ns = now;
-	if (r->tokens > burst)
-		r->tokens = burst;
-	if (r->tokens < NSEC_PER_SEC)
-		return false;
-	r->tokens -= NSEC_PER_SEC;
-	return true;
+	r->budget.demand -= s->demand;
+	s->demand = 0;
+	for (unsigned op = 0; s->conn && op < OP_COUNT; op++)
+		s->demand += budget_rate(s->books.op[op].interval_ns);
+	r->budget.demand += s->demand;
 }
 
 /* Whether a probe can be posted now; if not, why. */
-static bool may_send(struct rail *r, struct rail_session *s, enum op op, uint64_t now,
+static bool may_send(struct rail *r, struct rail_session *s, enum op op,
 		     enum skip_reason *ret_reason)
 {
 	if (!r->port_up[s->rail_index])
@@ -249,7 +239,7 @@ static bool may_send(struct rail *r, struct rail_session *s, enum op op, uint64_
 		*ret_reason = SKIP_PEER_UNRESPONSIVE;
 	else if (s->wr.seq)
 		*ret_reason = SKIP_QP_STALLED;
-	else if (!take_token(r, now))
+	else if (!budget_take(&r->budget, &s->turn[op]))
 		*ret_reason = SKIP_BUDGET;
 	else
 		return true;
@@ -335,7 +325,7 @@ static void book_due(struct rail *r, struct rail_session *s, enum op op, uint64_
 	}
 	if (n > 1)
 		ledger_skip(b, SKIP_WORKER_STUCK, n - 1);
-	if (may_send(r, s, op, now, &reason)) {
+	if (may_send(r, s, op, &reason)) {
 		send_probe(r, s, op, now, is_overdue(s, last, now));
 	} else {
 		/* The QP was free when this came due: only our lateness made them two at once. */
@@ -531,6 +521,8 @@ void rail_session_add(struct rail *r, struct rail_session *s, uint32_t lacks)
 {
 	s->books.session_id = s->id;
 	s->lacks = lacks;
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		s->turn[op] = (s->key_hash + op) * SPREAD;
 	reschedule(r, s, ALL_OPS, r->p.now_ns());
 	table_clear_samples(r->p.table, s->row);
 	rail_session_publish(r, s);
@@ -565,6 +557,7 @@ void rail_session_up(struct rail *r, struct rail_session *s, struct rail_conn *c
 		change_lacks(r, s, lacks, now);
 	s->conn = c;
 	c->session = s;
+	reckon_demand(r, s);
 	memset(s->echo, 0, sizeof(s->echo));
 	s->wr.seq = 0;
 	rail_session_start(r, s, now);
@@ -599,6 +592,7 @@ void rail_session_down(struct rail *r, struct rail_session *s, uint32_t value)
 	s->wr.seq = 0;
 	s->conn->session = NULL;
 	s->conn = NULL;
+	reckon_demand(r, s);
 	for (unsigned op = 0; op < OP_COUNT; op++)
 		if (s->books.op[op].misses != before[op].misses)
 			watch_turn(r, s, &s->books.op[op], before[op].misses);

@@ -627,6 +627,55 @@ static void test_more_probes_than_the_budget_are_not_attempted(void **state)
 	assert_int_equal(send.misses + read.misses, 0);
 }
 
+/* Instants recur: whoever was refused once must not be refused for ever. */
+static void test_a_budget_below_the_demand_is_shared_by_all(void **state)
+{
+	static const char *const peers[] = {"host2", "host3", "host4"};
+	static const char *const addresses[] = {"10.0.0.2", "10.0.0.3", "10.0.0.4"};
+	struct host *a = host_new("host1", "10.0.0.1");
+
+	(void)state;
+	a->cfg.probes_per_second = 8; /* 30 are due */
+	host_start(a);
+	for (uint32_t row = 0; row < 3; row++)
+		host_up(peers[row], addresses[row]);
+	world_run(10 * NSEC_PER_MSEC);
+	for (uint32_t row = 0; row < 3; row++)
+		host_session(a, row, peers[row], addresses[row]);
+	for (uint32_t row = 0; row < 3; row++)
+		assert_up(a, row);
+	world_run(30 * NSEC_PER_SEC);
+	for (uint32_t row = 0; row < 3; row++) {
+		assert_in_range(host_books(a, row, OP_SEND).sent, 37, 43);
+		assert_in_range(host_books(a, row, OP_READ).sent, 37, 43);
+	}
+}
+
+static void test_a_session_that_is_down_takes_nothing_of_the_budget(void **state)
+{
+	struct host *a = host_new("host1", "10.0.0.1"), *c;
+
+	(void)state;
+	a->cfg.probes_per_second = 10; /* 20 are due, and 10 when one of two sessions is down */
+	host_start(a);
+	host_up("host2", "10.0.0.2");
+	c = host_up("host3", "10.0.0.3");
+	world_run(10 * NSEC_PER_MSEC);
+	host_session(a, 0, "host2", "10.0.0.2");
+	host_session(a, 1, "host3", "10.0.0.3");
+	assert_up(a, 0);
+	assert_up(a, 1);
+	world_run(10 * NSEC_PER_SEC);
+	assert_in_range(host_books(a, 0, OP_SEND).not_attempted[SKIP_BUDGET], 23, 27);
+	host_kill(c);
+	assert_true(world_until_state(a, 1, SESSION_DRAINING, 10 * NSEC_PER_SEC));
+	for (uint64_t skipped = host_books(a, 0, OP_SEND).not_attempted[SKIP_BUDGET], i = 0; i < 2;
+	     i++) {
+		world_run(10 * NSEC_PER_SEC);
+		assert_int_equal(host_books(a, 0, OP_SEND).not_attempted[SKIP_BUDGET], skipped);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
@@ -662,6 +711,8 @@ int main(void)
 		TEST(test_a_round_trip_that_we_looked_at_too_late_is_no_latency),
 		TEST(test_a_deadline_that_passed_while_we_slept_is_not_held_against_the_fabric),
 		TEST(test_more_probes_than_the_budget_are_not_attempted),
+		TEST(test_a_budget_below_the_demand_is_shared_by_all),
+		TEST(test_a_session_that_is_down_takes_nothing_of_the_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

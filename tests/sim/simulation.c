@@ -280,14 +280,6 @@ static void must_be_well(void)
 	oracle_when_well();
 }
 
-static bool a_budget(void)
-{
-	for (unsigned i = 0; i < n_hosts; i++)
-		if (hosts[i].file.probes_per_second)
-			return true;
-	return false;
-}
-
 static void stop_all(void)
 {
 	uint64_t begun = now_ns;
@@ -326,9 +318,8 @@ unsigned simulation_run(const struct simulation_options *options)
 	for (unsigned i = 0; i < n_hosts; i++)
 		host_boot(&hosts[i]);
 	run_until(end_ns, NULL);
-	/* Some end in the middle of it. A budget that is too small starves some sessions for ever.
-	 */
-	if (chance_below(&c, 4) && !a_budget()) {
+	/* Some end in the middle of it. */
+	if (chance_below(&c, 4)) {
 		faults_heal();
 		must_be_well();
 	}
