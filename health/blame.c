@@ -232,8 +232,9 @@ static struct blame blame_rejected(const struct snap_session *session, const cha
 					   session->peer, session->rail, since);
 	} else if (!strcmp(session->error.text, SAID_NO_RESOURCES)) {
 		b.reason = snapshot_printf(s,
-					   "%s has no resources for a connection since %s: look at "
-					   "memlock and QPs there",
+					   "%s has no queue pair, memory or place left for a "
+					   "connection since %s: look at limits.qps_per_device, "
+					   "LimitMEMLOCK and the QPs of its device there",
 					   session->peer, since);
 	} else {
 		b.reason = snapshot_printf(
@@ -549,8 +550,8 @@ static struct blame blame_unable(const struct evidence *e, size_t i, struct snap
 		b.reason = snapshot_printf(
 			s,
 			"this host has no resources for a connection to %s since "
-			"%s%s: look at LimitMEMLOCK of the service and at the QPs "
-			"of %s",
+			"%s%s: look at limits.qps_per_device, LimitMEMLOCK of the "
+			"service and the QPs of %s",
 			session->peer, since, error_words(session, s), session->device);
 	}
 	return b;

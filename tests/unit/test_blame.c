@@ -315,7 +315,8 @@ static void test_peer_without_resources_is_the_remote_host(void **state)
 	one_rail(&w, 1);
 	fail_connect(&w, 0, CONNECT_NO_RESOURCES, wire_reject_text(WIRE_REJECT_NO_RESOURCES));
 	look(&w);
-	assert_session(&w, 0, VERDICT_FAILING, CAUSE_REMOTE_HOST, "look at memlock and QPs there");
+	assert_session(&w, 0, VERDICT_FAILING, CAUSE_REMOTE_HOST, "no queue pair");
+	assert_session(&w, 0, VERDICT_FAILING, CAUSE_REMOTE_HOST, "limits.qps_per_device");
 	world_free(&w);
 }
 
