@@ -15,6 +15,7 @@ DEVICE = "rxe9"
 NETDEV = "dummy9"
 PROBER = "10.98.1.1"
 FIRST_PORT = 11000
+LAB_PORT = 10479  # of a guest, which the lab forwards
 
 NETWORK = f"""
 modprobe -a crc32_generic rdma_rxe dummy
@@ -44,12 +45,16 @@ class Daemon:
 
     def __init__(self, crowd, name, text, number):
         self.crowd, self.name, self.text = crowd, name, text
-        self.port = FIRST_PORT + number
+        self.port, self.listen = FIRST_PORT + number, "127.0.0.1"
+
+    def serve_outside(self):
+        """At the lab's URL of the guest, for one daemon of it."""
+        self.port, self.listen = LAB_PORT, "0.0.0.0"
 
     def start(self):
         self.crowd.exec(
             f"cat > /etc/{self.name}.conf << 'END'\n{self.text}\n"
-            f"[daemon]\nname = {self.name}\n[http]\nlisten = 127.0.0.1:{self.port}\nEND\n"
+            f"[daemon]\nname = {self.name}\n[http]\nlisten = {self.listen}:{self.port}\nEND\n"
             f"systemctl reset-failed {self.name} 2>/dev/null\n"
             f"systemd-run -q --unit={self.name} -p Type=notify -p LimitMEMLOCK=256M"
             f" -p LimitNOFILE=16384 -p KillMode=process -p TimeoutStopSec=8"
