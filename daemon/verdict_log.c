@@ -23,9 +23,9 @@ static enum log_level level_of(enum verdict v)
 }
 
 /* With its age: the last error of a session that was well for days explains nothing. */
-static void format_error(const struct session_error *e, uint64_t now_wall_ns, char *buf, size_t len)
+static void format_error(const struct session_error *e, uint64_t now_ns, char *buf, size_t len)
 {
-	uint64_t age_ns = now_wall_ns > e->wall_ns ? now_wall_ns - e->wall_ns : 0;
+	uint64_t age_ns = now_ns > e->mono_ns ? now_ns - e->mono_ns : 0;
 	double age = (double)age_ns / (double)NSEC_PER_SEC;
 
 	if (e->wall_ns == 0)
@@ -48,7 +48,7 @@ void verdict_log_change(struct journal *j, const struct snap_session *now,
 
 	inet_ntop(AF_INET6, c->local_gid, local, sizeof(local));
 	inet_ntop(AF_INET6, c->remote_gid, remote, sizeof(remote));
-	format_error(&session->error, clock_wall_ns(), error, sizeof(error));
+	format_error(&session->error, clock_now_ns(), error, sizeof(error));
 	log_msg(level_of(now->verdict),
 		"verdict %s -> %s cause=%s peer=%s peer_rail=%s class=%s address=%s rail=%s "
 		"device=%s local_gid=%s remote_gid=%s qpn=0x%06x remote_qpn=0x%06x "

@@ -55,13 +55,16 @@ static void fill_conn(struct snap_session *to, const struct session *from)
 /* An operation that is on has its schedule from the configuration until a worker has one. */
 static void fill_ops(struct snap_session *to, const struct session *from, const struct daemon *d)
 {
+	uint64_t last_ns = 1;
+
 	memcpy(to->op, from->total, sizeof(to->op));
 	for (unsigned op = 0; op < OP_COUNT; op++) {
-		uint64_t last = to->op[op].last_success_wall_ns;
-
 		to->op[op].interval_ns = from->conn.op_lack[op] ? 0 : d->config.op[op].interval_ns;
-		if (last > to->last_success_wall_ns)
-			to->last_success_wall_ns = last;
+		/* The latest, which is not the largest after the clock was set back. */
+		if (to->op[op].last_success_ns >= last_ns) {
+			last_ns = to->op[op].last_success_ns;
+			to->last_success_wall_ns = to->op[op].last_success_wall_ns;
+		}
 	}
 	memcpy(to->stream, from->quantiles, sizeof(to->stream));
 	books_ack(&from->books, &to->ack_sum_ns, &to->ack_count);
@@ -115,6 +118,7 @@ static void fill_session(struct snapshot *s, size_t i, struct session *from, str
 
 	fill_names(s, to, from);
 	to->state = session_shown_state(from, &to->since_wall_ns);
+	to->up_since_ns = from->conn.since_mono_ns;
 	to->error = from->error;
 	to->verdict = VERDICT_UNKNOWN;
 	fill_conn(to, from);

@@ -37,6 +37,7 @@ void op_books_add(struct op_books *into, const struct op_books *from)
 		max_u64(into->last_attempt_wall_ns, from->last_attempt_wall_ns);
 	into->last_success_wall_ns =
 		max_u64(into->last_success_wall_ns, from->last_success_wall_ns);
+	into->last_success_ns = max_u64(into->last_success_ns, from->last_success_ns);
 }
 
 /* Instants of the schedule up to t, t included. */

@@ -47,7 +47,7 @@ static bool said(const struct snap_session *s, const char *text)
 static bool error_counts(const struct evidence *e, const struct snap_session *s)
 {
 	return s->state != SESSION_UP && s->error.wall_ns &&
-	       s->error.wall_ns + ERROR_FRESH_NS >= e->s->wall_ns;
+	       s->error.mono_ns + ERROR_FRESH_NS >= e->s->mono_ns;
 }
 
 bool evidence_refused(const struct evidence *e, size_t i)
@@ -105,29 +105,37 @@ const char *evidence_trouble(const struct evidence *e, size_t rail)
 
 bool evidence_missing(const struct judge_memory *m, enum op op)
 {
-	return m->missing_since_wall_ns[op] != 0;
+	return m->missing_since_ns[op] != 0;
+}
+
+/* The operation that began first to miss; OP_COUNT: none misses. */
+static unsigned first_missing(const struct judge_memory *m)
+{
+	unsigned first = OP_COUNT;
+
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		if (m->missing_since_ns[op] &&
+		    (first == OP_COUNT || m->missing_since_ns[op] < m->missing_since_ns[first]))
+			first = op;
+	return first;
 }
 
 uint64_t evidence_missing_since(const struct judge_memory *m)
 {
-	uint64_t first = 0;
+	unsigned first = first_missing(m);
 
-	for (unsigned op = 0; op < OP_COUNT; op++)
-		if (m->missing_since_wall_ns[op] &&
-		    (!first || m->missing_since_wall_ns[op] < first))
-			first = m->missing_since_wall_ns[op];
-	return first;
+	return first < OP_COUNT ? m->missing_since_wall_ns[first] : 0;
 }
 
 /* From when on a success of another operation shows that the peer is reached although this one
  * misses. The first attempt that was lost came an interval after the last success, so what cut
  * it off was there before that attempt could have been answered. */
-static uint64_t cut_off_by(const struct op_books *b, uint64_t missing_since_wall_ns)
+static uint64_t cut_off_by(const struct op_books *b, uint64_t missing_since_ns)
 {
-	uint64_t lost = b->last_success_wall_ns + b->interval_ns + ANSWER_TIME_NS;
+	uint64_t lost = b->last_success_ns + b->interval_ns + ANSWER_TIME_NS;
 
-	if (!b->last_success_wall_ns || lost > missing_since_wall_ns)
-		return missing_since_wall_ns;
+	if (!b->last_success_ns || lost > missing_since_ns)
+		return missing_since_ns;
 	return lost;
 }
 
@@ -140,8 +148,7 @@ bool evidence_answers(const struct evidence *e, size_t i, enum op op)
 		return false;
 	for (unsigned other = 0; other < OP_COUNT; other++)
 		if (evidence_missing(m, (enum op)other) &&
-		    b[op].last_success_wall_ns <=
-			    cut_off_by(&b[other], m->missing_since_wall_ns[other]))
+		    b[op].last_success_ns <= cut_off_by(&b[other], m->missing_since_ns[other]))
 			return false;
 	return true;
 }
@@ -159,9 +166,8 @@ static bool turn_to_come(const struct evidence *e, size_t i, enum op op)
 {
 	const struct snap_session *s = &e->s->sessions[i];
 
-	return s->state == SESSION_UP &&
-	       e->in[i].memory->missing_since_wall_ns[op] < s->since_wall_ns &&
-	       e->s->wall_ns < s->since_wall_ns + 2 * s->op[op].interval_ns + ANSWER_TIME_NS;
+	return s->state == SESSION_UP && e->in[i].memory->missing_since_ns[op] < s->up_since_ns &&
+	       e->s->mono_ns < s->up_since_ns + 2 * s->op[op].interval_ns + ANSWER_TIME_NS;
 }
 
 static enum voice voice_of(const struct evidence *e, size_t i)

@@ -55,7 +55,7 @@ bool evidence_unable(const struct evidence *e, size_t i);
 /* Why the rail is not up, when that is a trouble of its whole device; NULL: it is not. */
 const char *evidence_trouble(const struct evidence *e, size_t rail);
 bool evidence_missing(const struct judge_memory *m, enum op op);
-/* When the first operation that misses now began to; 0: none misses. */
+/* When the first operation that misses now began to, for words: wall clock; 0: none misses. */
 uint64_t evidence_missing_since(const struct judge_memory *m);
 /* The operation succeeded after those that miss were cut off (before, it proves nothing). */
 bool evidence_answers(const struct evidence *e, size_t i, enum op op);

@@ -40,23 +40,25 @@ void judge_free(struct judge *j)
 static void note_acks(struct judge_memory *m, const struct snap_session *s)
 {
 	m->ack_count_then = s->ack_count;
-	m->send_success_then_wall_ns = s->op[OP_SEND].last_success_wall_ns;
+	m->send_success_then_ns = s->op[OP_SEND].last_success_ns;
 }
 
-static void note_misses(struct judge_memory *m, const struct snap_session *s, uint64_t wall_ns)
+static void note_misses(struct judge_memory *m, const struct snap_session *s,
+			const struct snapshot *now)
 {
 	for (unsigned op = 0; op < OP_COUNT; op++) {
-		uint64_t *since = &m->missing_since_wall_ns[op];
+		uint64_t *since = &m->missing_since_ns[op];
 		bool began = false;
 
 		if (!s->op[op].interval_ns || !s->op[op].miss_streak) {
 			*since = 0;
 		} else if (!*since) {
-			*since = wall_ns;
+			*since = now->mono_ns;
+			m->missing_since_wall_ns[op] = now->wall_ns;
 			began = true;
 		}
 		if (op == OP_SEND &&
-		    (began || s->op[op].last_success_wall_ns != m->send_success_then_wall_ns))
+		    (began || s->op[op].last_success_ns != m->send_success_then_ns))
 			note_acks(m, s);
 	}
 }
@@ -266,7 +268,7 @@ void judge_run(struct judge *j, const struct judge_input *in, struct snapshot *s
 	struct findings f;
 
 	for (size_t i = 0; i < s->n_sessions; i++)
-		note_misses(in->sessions[i].memory, &s->sessions[i], s->wall_ns);
+		note_misses(in->sessions[i].memory, &s->sessions[i], s);
 	if (!evidence_gather(&e, s, in) ||
 	    !findings_begin(&f, s, j->findings, judge_findings_max(s, in))) {
 		judge_nothing(s);

@@ -3,7 +3,8 @@
  *   sessions[]: verdict, verdict_since_wall_ns, cause, reason
  *   devices[]:  verdict, cause, reason
  *   findings, n_findings, and verdict, cause and reason of the host.
- * Needs rails and devices sorted by name, sessions sorted by peer then rail, wall_ns set. */
+ * Needs rails and devices sorted by name, sessions sorted by peer then rail, mono_ns and wall_ns
+ * set. */
 #pragma once
 #include "health/snapshot.h"
 #include "health/window.h"
@@ -19,9 +20,10 @@ struct judge_memory {
 	bool changed;	       /* by the last run: time for the log line */
 	enum cause cause;      /* of the trouble that it has, or is recovering from */
 	char reason[FACT_TEXT];
-	uint64_t missing_since_wall_ns[OP_COUNT]; /* first seen missing; 0: answers */
+	/* First seen missing, by both clocks; 0: answers. The wall clock's is for words alone. */
+	uint64_t missing_since_ns[OP_COUNT], missing_since_wall_ns[OP_COUNT];
 	/* When SEND began to miss, or a late echo came meanwhile: acks, and its last success. */
-	uint64_t ack_count_then, send_success_then_wall_ns;
+	uint64_t ack_count_then, send_success_then_ns;
 };
 
 struct judge_session {

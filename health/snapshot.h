@@ -25,6 +25,7 @@ struct snap_session {
 	const char *address, *device;
 	enum session_state state;
 	uint64_t since_wall_ns;
+	uint64_t up_since_ns; /* CLOCK_MONOTONIC; valid when state is SESSION_UP */
 	enum verdict verdict;
 	uint64_t verdict_since_wall_ns;
 	enum cause cause;
@@ -111,6 +112,7 @@ struct snap_finding {
 enum per_peer_mode { PER_PEER_SUMMARY, PER_PEER_HISTOGRAM, PER_PEER_WORST, PER_PEER_NONE };
 
 struct snapshot {
+	/* Of the same instant. What judges compares the former: the latter may be set. */
 	uint64_t mono_ns, wall_ns;
 	const char *instance; /* 16 hex digits, new at each start */
 	const char *host, *version;

@@ -91,6 +91,7 @@ void session_add(struct control *c, const struct wish_session *w)
 	s->pub.session_id = w->id;
 	s->pub.state = SESSION_IDLE;
 	s->pub.since_wall_ns = c->p.wall_ns();
+	s->pub.since_mono_ns = c->p.now_ns();
 	s->pub.error.connect_failure = -1;
 	s->rs.id = w->id;
 	s->rs.row = w->row;
@@ -190,6 +191,7 @@ void session_enter_state(struct control *c, struct session *s, enum session_even
 		return;
 	s->pub.state = new;
 	s->pub.since_wall_ns = c->p.wall_ns();
+	s->pub.since_mono_ns = c->p.now_ns();
 	if (why[0])
 		name_copy(s->pub.reason, sizeof(s->pub.reason), why);
 	else if (new == SESSION_UP)
@@ -225,6 +227,7 @@ static void note_error(struct control *c, struct session *s, int failure, int co
 {
 	s->pub.error = (struct session_error){
 		.wall_ns = c->p.wall_ns(),
+		.mono_ns = c->p.now_ns(),
 		.connect_failure = failure,
 		.code = code,
 		.vendor_err = vendor_err,

@@ -172,6 +172,7 @@ struct op_books {
 	uint64_t rtt_count;
 	uint64_t last_attempt_wall_ns; /* 0: never */
 	uint64_t last_success_wall_ns;
+	uint64_t last_success_ns; /* CLOCK_MONOTONIC, to compare with; the one above may be set */
 };
 
 uint64_t op_books_failed(const struct op_books *b); /* sums over the reasons */
@@ -199,6 +200,7 @@ struct session_books {
 /* What last went wrong on a session, for the one line that an operator reads. */
 struct session_error {
 	uint64_t wall_ns;	 /* 0: nothing yet */
+	uint64_t mono_ns;	 /* the same instant */
 	int32_t connect_failure; /* enum connect_failure, or -1: a work completion */
 	int32_t code;		 /* CM event status or errno, or enum ibv_wc_status */
 	uint32_t vendor_err;
@@ -210,6 +212,7 @@ struct session_error {
 struct session_conn {
 	uint64_t session_id;
 	uint64_t since_wall_ns;	  /* of the state */
+	uint64_t since_mono_ns;	  /* the same instant */
 	uint32_t state;		  /* enum session_state */
 	uint32_t attempts_in_row; /* connects since it was last up */
 	uint32_t qpn, remote_qpn;

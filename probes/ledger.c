@@ -42,13 +42,15 @@ void ledger_sent(struct op_books *b, uint64_t wall_ns)
 	b->last_attempt_wall_ns = wall_ns;
 }
 
-void ledger_ok(struct op_books *b, uint64_t rtt_ns, bool self_delayed, uint64_t wall_ns)
+void ledger_ok(struct op_books *b, uint64_t rtt_ns, bool self_delayed, uint64_t now_ns,
+	       uint64_t wall_ns)
 {
 	b->in_flight--;
 	b->ok++;
 	b->ok_streak++;
 	b->miss_streak = 0;
 	b->last_success_wall_ns = wall_ns;
+	b->last_success_ns = now_ns;
 	if (self_delayed) {
 		b->self_delayed++;
 		return;
@@ -70,10 +72,11 @@ void ledger_abort(struct op_books *b, enum abort_reason reason)
 	b->aborted[reason]++;
 }
 
-void ledger_late(struct op_books *b, uint64_t rtt_ns, uint64_t wall_ns)
+void ledger_late(struct op_books *b, uint64_t rtt_ns, uint64_t now_ns, uint64_t wall_ns)
 {
 	b->late++;
 	b->rtt_sum_ns += rtt_ns;
 	b->rtt_count++;
 	b->last_success_wall_ns = wall_ns;
+	b->last_success_ns = now_ns;
 }

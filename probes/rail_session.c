@@ -95,10 +95,10 @@ static void completed(struct rail *r, struct rail_session *s, enum op op, uint64
 		was_failed = true;
 	}
 	if (was_failed) {
-		ledger_late(b, rtt, r->p.wall_ns());
+		ledger_late(b, rtt, now, r->p.wall_ns());
 		sample(r, s, op, rtt, now);
 	} else {
-		ledger_ok(b, rtt, self_delayed, r->p.wall_ns());
+		ledger_ok(b, rtt, self_delayed, now, r->p.wall_ns());
 		if (!self_delayed)
 			sample(r, s, op, rtt, now);
 	}

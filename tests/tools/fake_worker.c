@@ -235,6 +235,7 @@ static void show_state(struct fake *f, struct fake_session *s, enum session_stat
 
 	s->conn.state = state;
 	s->conn.since_wall_ns = clock_wall_ns();
+	s->conn.since_mono_ns = clock_now_ns();
 	table_put_conn(f->table, s->wish.row, &s->conn);
 	fact.row = s->wish.row;
 	fact.session_id = s->wish.id;
@@ -323,6 +324,7 @@ static void book_one(struct fake *f, struct fake_session *s, enum op op, uint64_
 	b->rtt_sum_ns += RTT_NS;
 	b->rtt_count++;
 	b->last_success_wall_ns = clock_wall_ns();
+	b->last_success_ns = now;
 	table_put_sample(f->table, s->wish.row, op, now, RTT_NS);
 	if (!s->wish.loopback)
 		table_put_rtt(f->table, s->wish.rail, s->wish.class_index, op, RTT_NS);

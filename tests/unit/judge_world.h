@@ -12,7 +12,7 @@
 struct world {
 	struct judge *judge;
 	struct snapshot *s; /* of the last look */
-	uint64_t wall;
+	uint64_t now, wall;
 	size_t n_devices, n_rails, n_sessions, n_loopbacks;
 	struct snap_device devices[WORLD_MAX];
 	struct snap_rail rails[WORLD_MAX];
@@ -34,6 +34,7 @@ static inline void world_init(struct world *w)
 {
 	memset(w, 0, sizeof(*w));
 	w->judge = judge_new();
+	w->now = 1000 * SEC;
 	w->wall = T0;
 }
 
@@ -79,6 +80,12 @@ static inline size_t add_session(struct world *w, const char *peer, const char *
 	return i;
 }
 
+static inline void pass(struct world *w, uint64_t ns)
+{
+	w->now += ns;
+	w->wall += ns;
+}
+
 static inline void answer(struct world *w, size_t i, enum op op)
 {
 	struct op_books *b = &w->sessions[i].op[op];
@@ -86,6 +93,7 @@ static inline void answer(struct world *w, size_t i, enum op op)
 	b->ok++;
 	b->ok_streak++;
 	b->miss_streak = 0;
+	b->last_success_ns = w->now;
 	b->last_success_wall_ns = w->wall;
 }
 
@@ -115,6 +123,7 @@ static inline void fail_connect(struct world *w, size_t i, enum connect_failure 
 
 	s->state = SESSION_BACKOFF;
 	s->error.wall_ns = w->wall;
+	s->error.mono_ns = w->now;
 	s->error.connect_failure = (int32_t)failure;
 	snprintf(s->error.text, sizeof(s->error.text), "%s", text);
 	silence(w, i);
@@ -129,7 +138,8 @@ static inline void look(struct world *w)
 
 	snapshot_unref(w->s);
 	w->s = s;
-	w->wall += SEC;
+	pass(w, SEC);
+	s->mono_ns = w->now;
 	s->wall_ns = w->wall;
 	s->rails_expected = w->rails_expected;
 	s->starting = w->starting;

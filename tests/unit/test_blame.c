@@ -80,7 +80,7 @@ static void test_frozen_host_with_live_nic_is_the_remote_host(void **state)
 	miss(&w, 0, OP_SEND);
 	miss(&w, 0, OP_SEND);
 	look(&w);
-	w.wall += SEC / 2;
+	pass(&w, SEC / 2);
 	answer(&w, 0, OP_READ);
 	look(&w);
 	assert_session(&w, 0, VERDICT_FAILING, CAUSE_REMOTE_HOST, "its NIC still does READs");
@@ -101,7 +101,7 @@ static void test_every_operation_that_its_nic_still_does_is_named(void **state)
 	miss(&w, 0, OP_SEND);
 	miss(&w, 0, OP_SEND);
 	look(&w);
-	w.wall += SEC / 2;
+	pass(&w, SEC / 2);
 	answer(&w, 0, OP_READ);
 	answer(&w, 0, OP_WRITE);
 	answer(&w, 0, OP_ATOMIC);
@@ -125,7 +125,7 @@ static void test_writes_that_fail_alone_are_the_remote_nic(void **state)
 	miss(&w, 0, OP_ATOMIC);
 	miss(&w, 0, OP_ATOMIC);
 	look(&w);
-	w.wall += SEC / 2;
+	pass(&w, SEC / 2);
 	answer(&w, 0, OP_SEND);
 	answer(&w, 0, OP_READ);
 	look(&w);
@@ -142,7 +142,7 @@ static void test_read_well_after_the_last_echo_is_proof_at_the_first_look(void *
 	one_rail(&w, 2);
 	answer(&w, 0, OP_SEND);
 	look(&w);
-	w.wall += 2 * SEC; /* interval 1 s, and half a second for the answer */
+	pass(&w, 2 * SEC); /* interval 1 s, and half a second for the answer */
 	answer(&w, 0, OP_READ);
 	miss(&w, 0, OP_SEND);
 	miss(&w, 0, OP_SEND);
@@ -158,7 +158,7 @@ static void test_read_within_the_interval_of_the_last_echo_proves_nothing(void *
 	(void)state;
 	one_rail(&w, 2);
 	answer(&w, 0, OP_SEND);
-	w.wall += SEC; /* both may have been cut off right after this READ */
+	pass(&w, SEC); /* both may have been cut off right after this READ */
 	answer(&w, 0, OP_READ);
 	miss(&w, 0, OP_SEND);
 	look(&w);
@@ -207,7 +207,7 @@ static void test_failing_reads_with_good_echoes_are_the_remote_nic(void **state)
 	miss(&w, 0, OP_READ);
 	miss(&w, 0, OP_READ);
 	look(&w);
-	w.wall += SEC / 2;
+	pass(&w, SEC / 2);
 	answer(&w, 0, OP_SEND);
 	look(&w);
 	assert_session(&w, 0, VERDICT_FAILING, CAUSE_REMOTE_NIC, "READ to host2");
@@ -327,7 +327,7 @@ static void test_old_refusal_is_history(void **state)
 	(void)state;
 	one_rail(&w, 1);
 	fail_connect(&w, 0, CONNECT_REJECTED, "connection refused");
-	w.wall += 2 * ERROR_FRESH_NS;
+	pass(&w, 2 * ERROR_FRESH_NS);
 	look(&w);
 	assert_session(&w, 0, VERDICT_FAILING, CAUSE_INCONCLUSIVE, "is silent");
 	world_free(&w);
@@ -386,7 +386,7 @@ static void test_reconnect_blames_no_operation_before_its_turn(void **state)
 	look(&w);
 	assert_session(&w, 0, VERDICT_FAILING, CAUSE_REMOTE_HOST, "refuses connections");
 	w.sessions[0].state = SESSION_UP;
-	w.sessions[0].since_wall_ns = w.wall + SEC / 2;
+	w.sessions[0].up_since_ns = w.now + SEC / 2;
 	look(&w);
 	assert_session(&w, 0, VERDICT_FAILING, CAUSE_REMOTE_HOST, "before: host2 refuses");
 	answer(&w, 0, OP_SEND);
@@ -413,7 +413,7 @@ static void test_late_echo_before_the_silence_does_not_make_the_host_look_frozen
 	miss(&w, 0, OP_SEND); /* by its deadline */
 	look(&w);
 	w.sessions[0].ack_count++; /* acknowledged and echoed after all */
-	w.sessions[0].op[OP_SEND].last_success_wall_ns = w.wall;
+	w.sessions[0].op[OP_SEND].last_success_ns = w.now;
 	look(&w);
 	silence(&w, 0);
 	look(&w);
@@ -445,6 +445,7 @@ static void test_error_of_an_earlier_connection_is_not_told_of_one_that_is_up(vo
 	look(&w);
 	w.sessions[0].state = SESSION_UP;
 	w.sessions[0].error.wall_ns = w.wall;
+	w.sessions[0].error.mono_ns = w.now;
 	strcpy(w.sessions[0].error.text, "retry exceeded");
 	miss(&w, 0, OP_SEND);
 	miss(&w, 0, OP_READ);

@@ -10,7 +10,7 @@ static void test_a_success_enters_latency_and_ends_the_streak(void **state)
 	(void)state;
 	ledger_skip(&b, SKIP_NOT_CONNECTED, 3);
 	ledger_sent(&b, 100);
-	ledger_ok(&b, 7000, false, 200);
+	ledger_ok(&b, 7000, false, 50, 200);
 	assert_int_equal(b.ok, 1);
 	assert_int_equal(b.rtt_sum_ns, 7000);
 	assert_int_equal(b.rtt_count, 1);
@@ -18,6 +18,7 @@ static void test_a_success_enters_latency_and_ends_the_streak(void **state)
 	assert_int_equal(b.ok_streak, 1);
 	assert_int_equal(b.last_attempt_wall_ns, 100);
 	assert_int_equal(b.last_success_wall_ns, 200);
+	assert_int_equal(b.last_success_ns, 50);
 	assert_true(op_books_balanced(&b));
 }
 
@@ -27,7 +28,7 @@ static void test_self_delayed_is_ok_but_no_latency(void **state)
 
 	(void)state;
 	ledger_sent(&b, 1);
-	ledger_ok(&b, 99000000, true, 2);
+	ledger_ok(&b, 99000000, true, 2, 2);
 	assert_int_equal(b.ok, 1);
 	assert_int_equal(b.self_delayed, 1);
 	assert_int_equal(b.rtt_count, 0);
@@ -43,13 +44,14 @@ static void test_late_is_a_subset_of_failed_and_enters_latency(void **state)
 	ledger_sent(&b, 1);
 	ledger_fail(&b, FAIL_TIMEOUT);
 	assert_int_equal(b.in_flight, 0);
-	ledger_late(&b, 600000000, 3);
+	ledger_late(&b, 600000000, 4, 3);
 	assert_int_equal(b.failed[FAIL_TIMEOUT], 1);
 	assert_int_equal(b.late, 1);
 	assert_int_equal(b.ok, 0);
 	assert_int_equal(b.rtt_count, 1);
 	assert_int_equal(b.rtt_sum_ns, 600000000);
 	assert_int_equal(b.last_success_wall_ns, 3);
+	assert_int_equal(b.last_success_ns, 4);
 	assert_true(op_books_balanced(&b));
 }
 
@@ -98,7 +100,7 @@ static void test_double_misses_count_each_that_follows_a_miss(void **state)
 	assert_int_equal(b.double_misses, 6);
 	assert_int_equal(b.miss_streak, 7);
 	ledger_sent(&b, 1);
-	ledger_ok(&b, 1, false, 1);
+	ledger_ok(&b, 1, false, 1, 1);
 	ledger_skip(&b, SKIP_NOT_CONNECTED, 5);
 	assert_int_equal(b.double_misses, 10);
 }
@@ -151,7 +153,7 @@ static void one_event(struct walk *w, struct chance *chance)
 		break;
 	case 2:
 		if (w->in_flight) {
-			ledger_ok(&w->b, 10, chance_below(chance, 2), 2);
+			ledger_ok(&w->b, 10, chance_below(chance, 2), 2, 2);
 			w->in_flight--;
 		}
 		break;
@@ -167,7 +169,7 @@ static void one_event(struct walk *w, struct chance *chance)
 		break;
 	default:
 		if (w->overdue) {
-			ledger_late(&w->b, 10, 3);
+			ledger_late(&w->b, 10, 3, 3);
 			w->overdue--;
 		}
 		break;
