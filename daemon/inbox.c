@@ -13,6 +13,7 @@
 #include "daemon/looker.h"
 #include "daemon/planner.h"
 #include "daemon/stopper.h"
+#include "daemon/subnets.h"
 #include "daemon/wishes.h"
 #include "probes/wire.h"
 
@@ -146,6 +147,8 @@ static bool learn_rail(struct daemon *d, struct device *dev, uint32_t index,
 	if (change == RAIL_APPEARED)
 		dev->rail_ns = clock_now_ns();
 	tell_rail(d, rail, change);
+	if (change == RAIL_APPEARED || change == RAIL_READDRESSED)
+		subnets_warn(d->rails, rail);
 	return learn_address(d, rail) || change == RAIL_APPEARED || change == RAIL_READDRESSED;
 }
 
