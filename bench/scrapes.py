@@ -12,7 +12,7 @@ from fabric import Failed
 
 SCRAPES_A_SECOND = 10
 QUANTILE = 0.99
-OPS = ("send", "ack", "read")
+OPS = ("send", "ack", "read", "write", "atomic")
 BUCKET = re.compile(r'rdma_rail_rtt_seconds_bucket\{.*?\bop="(\w+)".*?\ble="([^"]+)"\} (\S+)')
 SUM = re.compile(r'rdma_rail_rtt_seconds_sum\{.*?\bop="(\w+)".*?\} (\S+)')
 SELF_DELAYED = re.compile(r"rdma_rail_probe_self_delayed_total\{.*\} (\S+)")
