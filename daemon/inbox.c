@@ -149,7 +149,9 @@ static bool learn_rail(struct daemon *d, struct device *dev, uint32_t index,
 	tell_rail(d, rail, change);
 	if (change == RAIL_APPEARED || change == RAIL_READDRESSED)
 		subnets_warn(d->rails, rail);
-	return learn_address(d, rail) || change == RAIL_APPEARED || change == RAIL_READDRESSED;
+	/* One that is up again may be so at another address. */
+	return learn_address(d, rail) || change == RAIL_APPEARED || change == RAIL_READDRESSED ||
+	       change == RAIL_UP;
 }
 
 void inbox_read_rails(struct daemon *d, struct device *dev)

@@ -97,7 +97,7 @@ static void gather_rails(struct planner *p)
 
 		const char *device = device_of(p->d, rail);
 
-		if ((!rail->configured && !rail->had_address) ||
+		if ((!rail->configured && rail->address[0] == '\0') ||
 		    config_device_excluded(&p->d->config, device))
 			continue;
 		p->of[p->n_rails] = rail;
@@ -126,7 +126,8 @@ static size_t gather_targets(const struct daemon *d, const struct target **list)
 	return n;
 }
 
-/* Each rail as a target of its own, in own[] of RAILS_MAX; they join the list. */
+/* Each rail as a target of its own, in own[] of RAILS_MAX; they join the list. By the last address
+ * that it had: a rail that lost it is down, and its books go on. */
 static size_t add_loopbacks(const struct planner *p, struct target *own, const struct target **list)
 {
 	char err[CONF_MAX_ERROR];
@@ -136,11 +137,11 @@ static size_t add_loopbacks(const struct planner *p, struct target *own, const s
 		const struct rail *rail = p->of[i];
 		struct target *t = &own[n];
 
-		if (address_parse(rail->fact.address, &t->address, err, sizeof(err)) < 0)
+		if (address_parse(rail->address, &t->address, err, sizeof(err)) < 0)
 			continue;
 		name_copy(t->host, sizeof(t->host), p->d->host);
 		name_copy(t->rail, sizeof(t->rail), rail->name);
-		name_copy(t->text, sizeof(t->text), rail->fact.address);
+		name_copy(t->text, sizeof(t->text), rail->address);
 		t->loopback = true;
 		list[n++] = t;
 	}

@@ -186,7 +186,8 @@ enum rail_change rails_learn(struct rails *r, const char *device, uint32_t index
 	rail->index = index;
 	rail->present = true;
 	rail->fact = *fact;
-	rail->had_address |= fact->address[0] != '\0';
+	if (fact->address[0] != '\0')
+		name_copy(rail->address, sizeof(rail->address), fact->address);
 	*ret_rail = rail;
 	return change;
 }

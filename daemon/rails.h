@@ -20,10 +20,10 @@ struct rail {
 	char name[FACT_NAME];
 	char device[FACT_NAME]; /* "" before it was ever seen */
 	bool configured;
-	bool had_address;      /* at some time: it can carry sessions */
-	bool present;	       /* its device's worker reports it; index and fact are valid */
-	uint32_t index;	       /* of the worker's rail */
-	struct rail_fact fact; /* the last one known */
+	char address[FACT_ADDRESS]; /* the last one it had; "": none ever, it carries no session */
+	bool present;		    /* its device's worker reports it; index and fact are valid */
+	uint32_t index;		    /* of the worker's rail */
+	struct rail_fact fact;	    /* the last one known */
 	struct rail_totals folded, live; /* of workers that ended, of the one that runs */
 	struct rail_books *books;	 /* owned; over all sessions and workers */
 };

@@ -490,6 +490,18 @@ def test_loopback_is_a_session_of_each_rail_outside_of_its_sums():
                  if n == "rdma_rail_rtt_seconds_count" and ("op", "send") in pairs]
         assert count == [of_rail]
         assert d.metric("rdma_rail_sessions", rail="rxe0", state="up") == 2
+        # without an address for a while: down, and its books go on
+        d.script("rxe0", "rail rxe0 - down")
+        wait_for(lambda: d.metric("rdma_rail_up", rail="rxe0") == 0)
+        reload(d)
+        time.sleep(1.5)
+        ratchet.look(d)
+        assert d.metric("rdma_loopback_probe_ok_total", rail="rxe0", op="send") > 5
+        d.script("rxe0", "rail rxe0 10.99.0.1 up")
+        wait_for(lambda: d.metric("rdma_rail_up", rail="rxe0") == 1)
+        time.sleep(1.5)
+        ratchet.look(d)
+        assert removes(d) == []
         # off again: gone, and what it counted is nobody's
         d.configure(PROBE + TWO_PEERS)
         reload(d)
