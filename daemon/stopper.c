@@ -6,6 +6,8 @@
 #include "core/log.h"
 #include "daemon/daemon.h"
 
+_Static_assert(STOPPER_GRACE_NS >= DEVICE_STOP_GRACE_NS, "no worker is killed before its time");
+
 struct stopper {
 	struct daemon *daemon;
 	struct loop_source *timer;

@@ -18,7 +18,6 @@
 	3 /* after a wrong password, times the check's own CPU time: a guesser gets a              \
 	   * quarter of one CPU */
 #define REST_MAX_NS (500 * NSEC_PER_MSEC)
-#define JOIN_NS (2 * NSEC_PER_SEC)
 
 struct result {
 	unsigned tag;
@@ -235,7 +234,7 @@ struct checker *checker_new(struct loop *loop, checker_done_fn done, void *arg)
 static bool stop_thread(struct checker *c)
 {
 	struct shared *s = c->shared;
-	struct timespec at = instant(clock_now_ns() + JOIN_NS);
+	struct timespec at = instant(clock_now_ns() + CHECKER_LEAVE_NS);
 	bool ended;
 
 	pthread_mutex_lock(&s->lock);

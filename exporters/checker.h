@@ -14,6 +14,8 @@
 struct checker;
 struct loop;
 
+#define CHECKER_LEAVE_NS 500000000ULL
+
 struct check {
 	unsigned tag; /* the caller's */
 	char password[CREDENTIALS_PASSWORD_MAX + 1];
@@ -24,7 +26,8 @@ typedef void (*checker_done_fn)(void *arg, unsigned tag, bool matches);
 
 /* done is called in the loop's thread. NULL with errno. */
 struct checker *checker_new(struct loop *loop, checker_done_fn done, void *arg);
-/* What is in it is dropped. Waits for a check in progress 2 s at most. NULL is fine. */
+/* What is in it is dropped. Waits for a check in progress CHECKER_LEAVE_NS at most. NULL is fine.
+ */
 void checker_free(struct checker *c);
 /* Copies the check. False when it is full. */
 bool checker_submit(struct checker *c, const struct check *check);
