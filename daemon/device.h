@@ -10,8 +10,9 @@
 #include "daemon/worker_proc.h"
 #include "health/snapshot.h"
 
-#define DEVICE_STOP_GRACE_NS 3500000000ULL /* from goodbye to SIGKILL: drains, and a loaded host   \
-					    */
+#define DEVICE_STOP_GRACE_NS                                                                       \
+	3500000000ULL /* from goodbye to SIGKILL: drains, and a loaded host                        \
+		       */
 
 struct device;
 

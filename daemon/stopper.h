@@ -7,8 +7,9 @@
  * its connections and to exit, on a host that may be loaded. TimeoutStopSec= of the unit lies
  * between. */
 #define STOPPER_LIMIT_NS 4200000000ULL
-#define STOPPER_REAP_NS 200000000ULL /* after SIGKILL: to leave no zombie where it can be helped   \
-				      */
+#define STOPPER_REAP_NS                                                                            \
+	200000000ULL /* after SIGKILL: to leave no zombie where it can be helped                   \
+		      */
 #define STOPPER_GRACE_NS (STOPPER_LIMIT_NS - STOPPER_REAP_NS - CHECKER_LEAVE_NS)
 
 struct daemon;
