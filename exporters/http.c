@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "core/clock.h"
 #include "core/loop.h"
@@ -12,6 +13,7 @@
 #include "exporters/gate.h"
 #include "exporters/guests.h"
 #include "exporters/listeners.h"
+#include "exporters/lobby.h"
 #include "exporters/routes.h"
 #include "exporters/tls.h"
 #include "exporters/users.h"
@@ -33,6 +35,7 @@ struct http_server {
 	size_t n_leaving;
 	struct loop_source *sweep;
 	struct listeners *listeners;
+	struct lobby *lobby;
 	struct gate *gate;
 	struct users *users; /* of gate */
 	struct guests guests;
@@ -183,15 +186,43 @@ static struct engine *engine_for(struct http_server *s, const struct sockaddr *a
 	return s->secure;
 }
 
+static void wait_in_lobby(struct http_server *s, int fd, const struct sockaddr *addr, socklen_t len)
+{
+	struct guest *g = enter(s, fd, addr);
+
+	if (!g)
+		close(fd);
+	else if (lobby_add(s->lobby, g, fd, addr, len) < 0)
+		leave(s, g);
+}
+
 static void client_comes(void *arg, int fd, const struct sockaddr *addr, socklen_t len)
 {
 	struct http_server *s = arg;
 	struct guest *in_the_way = guests_in_the_way(&s->guests, addr);
+	struct engine *e = engine_for(s, addr);
 
 	if (in_the_way)
 		shut(in_the_way);
-	engine_add(engine_for(s, addr), fd, addr, len);
+	if (e == s->plain)
+		engine_add(e, fd, addr, len);
+	else
+		wait_in_lobby(s, fd, addr, len);
 }
+
+/* It comes in as a new guest: the library may not want it. */
+static void admit_tls(void *arg, struct guest *g, int fd, const struct sockaddr *addr,
+		      socklen_t len)
+{
+	struct http_server *s = arg;
+	struct engine *e = engine_for(s, addr);
+
+	leave(s, g);
+	engine_add(e, fd, addr, len);
+	engine_run(e);
+}
+
+static const struct lobby_events lobby_events = {admit_tls, leave};
 
 static void batch_ends(void *arg, bool fds_left)
 {
@@ -269,10 +300,12 @@ static int start(struct http_server *s)
 	s->editions = editions_new(&s->source);
 	s->routes = (struct routes){&s->source, s->editions};
 	s->sweep = loop_add_timer(s->loop, sweep, s);
+	s->lobby = lobby_new(s->loop, &lobby_events, s);
 	s->listeners = listeners_new(s->loop, client_comes, batch_ends, s);
 	s->gate = gate_new(s->loop, told, s);
 	s->plain = engine_new(s->loop, NULL, &engine_events, s);
-	return s->editions && s->sweep && s->listeners && s->gate && s->plain ? 0 : -ENOMEM;
+	return s->editions && s->sweep && s->lobby && s->listeners && s->gate && s->plain ? 0
+											  : -ENOMEM;
 }
 
 struct http_server *http_server_new(struct loop *loop, const struct http_source *src)
@@ -299,6 +332,7 @@ void http_server_free(struct http_server *s)
 	if (!s)
 		return;
 	listeners_free(s->listeners);
+	lobby_free(s->lobby);
 	engine_free(s->plain);
 	engine_free(s->secure);
 	for (size_t i = 0; i < s->n_leaving; i++)

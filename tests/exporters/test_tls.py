@@ -239,6 +239,33 @@ def test_stopping_in_the_middle_of_tls_is_quick(ca, first):
     half.close()
 
 
+def test_a_usual_client_is_not_asked_for_another_key_share(server, ca, first):
+    """That would cost each scrape a round trip more."""
+    assert server.protect(*first) == "ok"
+    own, out = ssl.MemoryBIO(), ssl.MemoryBIO()
+    half = context(ca).wrap_bio(own, out, server_hostname="127.0.0.1")
+    with pytest.raises(ssl.SSLWantReadError):
+        half.do_handshake()
+    with server.connect() as s:
+        s.sendall(out.read())
+        first_answer = s.recv(64)
+    hello_retry = bytes.fromhex("cf21ad74e59a6111be1d8c021e65b891")  # RFC 8446 4.1.3
+    assert first_answer[0] == 0x16
+    assert hello_retry not in first_answer
+
+
+def test_a_hello_in_pieces_is_served(server, ca, first):
+    assert server.protect(*first) == "ok"
+    own, out = ssl.MemoryBIO(), ssl.MemoryBIO()
+    half = context(ca).wrap_bio(own, out, server_hostname="127.0.0.1")
+    with pytest.raises(ssl.SSLWantReadError):
+        half.do_handshake()
+    with server.connect() as s:
+        for byte in out.read():
+            s.sendall(bytes([byte]))
+        assert s.recv(1) == b"\x16"
+
+
 def test_a_storm_of_handshakes_does_not_hold_up_the_loop(server, ca, first):
     """The worst gap between two answers of a connection that exists, while others shake hands."""
     assert server.protect(*first, plain="all") == "ok"
