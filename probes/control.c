@@ -39,12 +39,7 @@ static struct endpoint_limits limits_of(const struct worker_config *cfg)
 
 uint32_t control_max_receives(const struct worker_config *cfg)
 {
-	struct endpoint_limits l = limits_of(cfg);
-	struct endpoint *e = endpoint_new(&l);
-	uint32_t n = e ? endpoint_rx(e)->capacity : 0;
-
-	endpoint_free(e);
-	return n;
+	return queue_sets_receives(cfg->qps_per_device);
 }
 
 struct control *control_new(const struct control_params *p, const struct worker_config *cfg)
@@ -313,7 +308,7 @@ static void run_due(struct control *c)
 		rails_rescan(c);
 	if (now >= c->limit_rearm_ns) {
 		c->limit_rearm_ns = TIMER_NEVER;
-		endpoint_arm_limit(c->endpoint);
+		endpoint_arm_limits(c->endpoint);
 	}
 	if (!c->stopping)
 		rails_listen_retry(c, now);

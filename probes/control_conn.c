@@ -50,6 +50,9 @@ static void release_qp(struct control *c, struct conn *conn)
 	if (conn->has_memory)
 		endpoint_give_memory(c->endpoint, &conn->rc.mem);
 	conn->has_memory = false;
+	if (conn->has_place)
+		endpoint_give_place(c->endpoint, conn->set);
+	conn->has_place = false;
 }
 
 static void conn_destroy(struct control *c, struct conn *conn)
@@ -105,7 +108,7 @@ static struct ibv_qp_cap wanted_cap(const struct control *c, uint32_t max_inline
 		.max_inline_data = max_inline,
 	};
 
-	if (!endpoint_srq(c->endpoint)) {
+	if (!endpoint_has_srq(c->endpoint)) {
 		cap.max_recv_wr = RX_PER_QP < max_wr ? RX_PER_QP : max_wr;
 		cap.max_recv_sge = 1;
 	}
@@ -114,10 +117,11 @@ static struct ibv_qp_cap wanted_cap(const struct control *c, uint32_t max_inline
 
 static int create_qp(struct control *c, struct conn *conn)
 {
+	const struct rail_queues *q = &endpoint_set(c->endpoint, conn->set)->q;
 	struct ibv_qp_init_attr attr = {
-		.send_cq = endpoint_cq(c->endpoint),
-		.recv_cq = endpoint_cq(c->endpoint),
-		.srq = endpoint_srq(c->endpoint),
+		.send_cq = q->cq,
+		.recv_cq = q->cq,
+		.srq = q->srq,
 		.qp_type = IBV_QPT_RC,
 		.cap = wanted_cap(c, INLINE_WANTED),
 	};
@@ -149,20 +153,43 @@ static int fill_own_queue(struct conn *conn)
 	return -err;
 }
 
-int conn_make_qp(struct control *c, struct conn *conn)
+void conn_tell_queues(struct control *c)
+{
+	for (; c->sets_told < endpoint_sets(c->endpoint); c->sets_told++)
+		command(c, &(struct rail_cmd){
+				   .type = RAIL_QUEUES,
+				   .queues = endpoint_set(c->endpoint, c->sets_told)->q,
+			   });
+}
+
+/* A place in a set of queues, and the receives that go with it. */
+static int take_place(struct control *c, struct conn *conn)
 {
 	uint32_t more = 0;
 	int r;
 
 	if (c->n_active + c->n_passive >= endpoint_qps(c->endpoint))
 		return -ENOSPC;
-	r = endpoint_receives(c->endpoint, c->n_active + c->n_passive + 1, &more);
-	if (more)
-		command(c, &(struct rail_cmd){.type = RAIL_RECEIVES, .value = more});
+	r = endpoint_take_place(c->endpoint, &conn->set);
 	if (r < 0)
 		return r;
+	conn->has_place = true;
+	conn_tell_queues(c);
+	r = endpoint_receives(c->endpoint, conn->set, &more);
+	if (more)
+		command(c, &(struct rail_cmd){
+				   .type = RAIL_RECEIVES, .index = conn->set, .value = more});
 	if (more && c->limit_rearm_ns == TIMER_NEVER)
 		c->limit_rearm_ns = c->p.now_ns() + NSEC_PER_SEC;
+	return r;
+}
+
+int conn_make_qp(struct control *c, struct conn *conn)
+{
+	int r = take_place(c, conn);
+
+	if (r < 0)
+		return r;
 	r = endpoint_take_memory(c->endpoint, &conn->rc.mem);
 	if (r < 0)
 		return r;
@@ -310,7 +337,7 @@ static void marker_flushed(struct control *c, struct conn *conn)
 	if (conn->phase != CONN_MARKING)
 		return;
 	/* Only QPs on an SRQ raise the event. */
-	if (!endpoint_srq(c->endpoint)) {
+	if (!endpoint_has_srq(c->endpoint)) {
 		finish(c, conn, DRAIN_MARKER);
 		return;
 	}

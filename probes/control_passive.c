@@ -86,6 +86,11 @@ static void take_in(struct control *c, struct conn *conn, const struct rdma_cm_e
 	if (conn_want_proof(c, conn) < 0 || conn_make_qp(c, conn) < 0) {
 		wire_put_reject(WIRE_REJECT_NO_RESOURCES, data);
 		rdma_reject(conn->id, data, sizeof(data));
+		gate_tell(c, WIRE_REJECT_NO_RESOURCES,
+			  &(struct refused){.address = conn->peer,
+					    .host_hash = conn->key.host,
+					    .host = "",
+					    .rail = conn->rail});
 		conn_drain(c, conn, ABORT_FLUSHED, false);
 		return;
 	}

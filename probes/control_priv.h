@@ -119,7 +119,8 @@ struct conn {
 	enum conn_phase phase;
 	struct rdma_cm_id *id;
 	uint32_t rail; /* index */
-	bool has_memory, established, last_wqe, welcomed;
+	uint32_t set;  /* of queues; if has_place */
+	bool has_place, has_memory, established, last_wqe, welcomed;
 	bool no_reads;		 /* the peer granted no READ nor atomic */
 	uint64_t quiet_until_ns; /* no CM message before */
 	struct {
@@ -187,6 +188,7 @@ struct control {
 	uint32_t n_rows, n_sessions;
 	struct conn *conns;
 	uint32_t n_active, n_passive; /* QPs */
+	uint32_t sets_told;	      /* sets of queues that the rail knows */
 	struct turn_pool pools[POOL_COUNT];
 	struct in6_addr *accept;
 	uint32_t n_accept, n_listed; /* the first ones are of the list of peers */
@@ -301,6 +303,8 @@ void passive_check_silence(struct control *c, struct conn *conn);
 /* control_conn.c */
 struct conn *conn_new(struct control *c, enum conn_role role, uint32_t rail);
 int conn_make_qp(struct control *c, struct conn *conn); /* 0 or -errno; attaches to the rail */
+/* The rail learns of the sets of queues that it does not know. */
+void conn_tell_queues(struct control *c);
 void conn_established(struct control *c, struct conn *conn);
 void conn_send_hello(struct control *c, struct conn *conn, enum wire_type type);
 void conn_send_auth(struct control *c, struct conn *conn, enum wire_type type, const uint8_t *body,

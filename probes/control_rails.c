@@ -84,10 +84,10 @@ static void open_endpoint(struct control *c, struct ibv_context *verbs)
 		c->exit_code = WORKER_EXIT_RETRY;
 		return;
 	}
-	cmd.cq = endpoint_cq(c->endpoint);
 	cmd.channel = endpoint_channel(c->endpoint);
 	cmd.rx = *endpoint_rx(c->endpoint);
 	command(c, &cmd);
+	conn_tell_queues(c);
 	tell_device(c, "");
 }
 

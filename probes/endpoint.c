@@ -11,9 +11,7 @@
 #define RX_SIZE_MIN 512 /* a HELLO fits */
 #define REGION_LEN_MIN 4096
 #define RX_CHUNK 64	/* receive buffers registered at once */
-#define RX_MARGIN 64	/* HELLOs and goodbyes of all */
 #define MEMORY_CHUNK 16 /* connections' memory registered at once */
-#define CHUNKS_MAX 1024
 
 struct chunk {
 	uint8_t *memory;
@@ -26,15 +24,12 @@ struct endpoint {
 	struct ibv_device_attr attr;
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *channel;
-	struct ibv_cq *cq;
-	struct ibv_srq *srq;
+	struct queue_sets sets;
 	uint8_t *pattern, *scratch;
 	uint32_t region_len; /* bytes of each */
 	struct ibv_mr *pattern_mr, *scratch_mr;
 	struct rx_buffers rx;
-	uint32_t rx_ready, qps;
-	bool has_srq;
-	struct chunk chunk[CHUNKS_MAX]; /* all registered memory, for the end */
+	struct chunk *chunk; /* all registered memory, for the end */
 	uint32_t n_chunks;
 	struct conn_memory *free_memory;
 	uint32_t n_free, memory_cap;
@@ -74,11 +69,10 @@ struct endpoint *endpoint_new(const struct endpoint_limits *l)
 	if (!e)
 		return NULL;
 	e->limits = *l;
-	e->rx.capacity = ECHO_BOUND * l->qps + RX_MARGIN;
 	e->rx.size = max_u32(RX_SIZE_MIN, l->send_size);
 	e->memory_cap = l->qps + MEMORY_CHUNK;
-	e->rx.address = calloc(e->rx.capacity, sizeof(*e->rx.address));
-	e->rx.lkey = calloc(e->rx.capacity, sizeof(*e->rx.lkey));
+	e->rx.address = calloc(queue_sets_receives(l->qps), sizeof(*e->rx.address));
+	e->rx.lkey = calloc(queue_sets_receives(l->qps), sizeof(*e->rx.lkey));
 	e->free_memory = calloc(e->memory_cap, sizeof(*e->free_memory));
 	if (!e->rx.address || !e->rx.lkey || !e->free_memory) {
 		endpoint_free(e);
@@ -135,44 +129,6 @@ static int open_failed(const char *what, char *err, size_t errlen)
 
 	endpoint_error_text(what, e, err, errlen);
 	return -e;
-}
-
-/* Completions that one QP may have outstanding. */
-static uint32_t per_qp(const struct endpoint *e)
-{
-	return TX_DEPTH + 1 + (e->has_srq ? ECHO_BOUND : RX_PER_QP);
-}
-
-/* Fewer QPs than configured where the device's queues are short. */
-static void limit_qps(struct endpoint *e)
-{
-	uint32_t cqe = (uint32_t)e->attr.max_cqe, wr = (uint32_t)e->attr.max_srq_wr;
-
-	e->qps = min_u32(e->limits.qps, cqe > RX_MARGIN ? (cqe - RX_MARGIN) / per_qp(e) : 0);
-	if (e->has_srq)
-		e->qps = min_u32(e->qps, wr > RX_MARGIN ? (wr - RX_MARGIN) / ECHO_BOUND : 0);
-	e->rx.capacity = e->has_srq ? ECHO_BOUND * e->qps + RX_MARGIN : 0;
-}
-
-static int make_cq(struct endpoint *e)
-{
-	e->channel = ibv_create_comp_channel(e->verbs);
-	if (!e->channel)
-		return -1;
-	set_nonblock(e->channel->fd);
-	e->cq = ibv_create_cq(e->verbs, (int)(e->qps * per_qp(e) + RX_MARGIN), NULL, e->channel, 0);
-	return e->cq ? 0 : -1;
-}
-
-static int make_srq(struct endpoint *e)
-{
-	struct ibv_srq_init_attr attr = {.attr = {.max_wr = e->rx.capacity, .max_sge = 1}};
-
-	if (!e->has_srq)
-		return 0;
-	e->srq = ibv_create_srq(e->pd, &attr);
-	e->rx.srq = e->srq;
-	return e->srq ? 0 : -1;
 }
 
 static int make_pattern(struct endpoint *e)
@@ -236,9 +192,11 @@ static int make_regions(struct endpoint *e)
 
 int endpoint_open(struct endpoint *e, struct ibv_context *verbs, char *err, size_t errlen)
 {
-	e->has_srq = e->attr.max_srq > 0;
-	limit_qps(e);
-	if (!e->qps) {
+	const char *what;
+	int r;
+
+	queue_sets_plan(&e->sets, &e->attr, e->limits.qps);
+	if (!e->sets.qps) {
 		snprintf(err, errlen, "%s has too short a completion queue to be probed",
 			 ibv_get_device_name(verbs->device));
 		return -EOPNOTSUPP;
@@ -249,10 +207,16 @@ int endpoint_open(struct endpoint *e, struct ibv_context *verbs, char *err, size
 	e->pd = ibv_alloc_pd(verbs);
 	if (!e->pd)
 		return open_failed("no protection domain", err, errlen);
-	if (make_cq(e) < 0)
-		return open_failed("no completion queue", err, errlen);
-	if (make_srq(e) < 0)
-		return open_failed("no shared receive queue", err, errlen);
+	e->channel = ibv_create_comp_channel(verbs);
+	if (!e->channel)
+		return open_failed("no completion channel", err, errlen);
+	set_nonblock(e->channel->fd);
+	/* The first one at once: a device that has none is no use. */
+	r = queue_sets_add(&e->sets, e->pd, e->channel, &what);
+	if (r < 0) {
+		errno = -r;
+		return open_failed(what, err, errlen);
+	}
 	if (make_regions(e) < 0)
 		return open_failed("memory cannot be registered", err, errlen);
 	return 0;
@@ -265,10 +229,7 @@ void endpoint_free(struct endpoint *e)
 	drop_regions(e);
 	for (uint32_t i = 0; i < e->n_chunks; i++)
 		ibv_dereg_mr(e->chunk[i].mr);
-	if (e->srq)
-		ibv_destroy_srq(e->srq);
-	if (e->cq)
-		ibv_destroy_cq(e->cq);
+	queue_sets_free(&e->sets);
 	if (e->channel)
 		ibv_destroy_comp_channel(e->channel);
 	if (e->pd)
@@ -277,6 +238,7 @@ void endpoint_free(struct endpoint *e)
 		ibv_close_device(e->own);
 	for (uint32_t i = 0; i < e->n_chunks; i++)
 		free(e->chunk[i].memory);
+	free(e->chunk);
 	free(e->free_memory);
 	free(e->rx.address);
 	free(e->rx.lkey);
@@ -303,19 +265,46 @@ struct ibv_pd *endpoint_pd(const struct endpoint *e)
 	return e->pd;
 }
 
-struct ibv_cq *endpoint_cq(const struct endpoint *e)
+bool endpoint_has_srq(const struct endpoint *e)
 {
-	return e->cq;
+	return e->sets.has_srq;
 }
 
-struct ibv_srq *endpoint_srq(const struct endpoint *e)
+uint32_t endpoint_sets(const struct endpoint *e)
 {
-	return e->srq;
+	return e->sets.n;
+}
+
+const struct queue_set *endpoint_set(const struct endpoint *e, uint32_t set)
+{
+	return &e->sets.set[set];
+}
+
+int endpoint_take_place(struct endpoint *e, uint32_t *ret_set)
+{
+	struct queue_set *s = queue_sets_free_place(&e->sets);
+	const char *what;
+
+	if (!s) {
+		int r = queue_sets_add(&e->sets, e->pd, e->channel, &what);
+
+		if (r < 0)
+			return r;
+		s = queue_sets_free_place(&e->sets);
+	}
+	s->used++;
+	*ret_set = (uint32_t)(s - e->sets.set);
+	return 0;
+}
+
+void endpoint_give_place(struct endpoint *e, uint32_t set)
+{
+	e->sets.set[set].used--;
 }
 
 uint32_t endpoint_qps(const struct endpoint *e)
 {
-	return e->qps;
+	return e->sets.qps;
 }
 
 struct ibv_comp_channel *endpoint_channel(const struct endpoint *e)
@@ -364,55 +353,63 @@ enum op_lack endpoint_op_lack(const struct endpoint *e, enum op op)
 	return OP_LACK_NONE;
 }
 
-static struct chunk *add_chunk(struct endpoint *e, size_t bytes, int access)
+static int add_chunk(struct endpoint *e, size_t bytes, int access, struct chunk *ret)
 {
-	struct chunk *c = &e->chunk[e->n_chunks];
+	struct chunk *all = reallocarray(e->chunk, e->n_chunks + 1, sizeof(*all));
 
-	if (e->n_chunks == CHUNKS_MAX || posix_memalign((void **)&c->memory, 4096, bytes)) {
-		errno = ENOMEM;
-		return NULL;
-	}
-	memset(c->memory, 0, bytes);
+	if (!all)
+		return -ENOMEM;
+	e->chunk = all;
+	if (posix_memalign((void **)&ret->memory, 4096, bytes))
+		return -ENOMEM;
+	memset(ret->memory, 0, bytes);
 	errno = 0;
-	c->mr = ibv_reg_mr(e->pd, c->memory, bytes, IBV_ACCESS_LOCAL_WRITE | access);
-	if (!c->mr) {
-		errno = errno ? errno : ENOMEM;
-		free(c->memory);
-		return NULL;
+	ret->mr = ibv_reg_mr(e->pd, ret->memory, bytes, IBV_ACCESS_LOCAL_WRITE | access);
+	if (!ret->mr) {
+		int err = errno ? errno : ENOMEM;
+
+		free(ret->memory);
+		return -err;
 	}
-	e->n_chunks++;
-	return c;
+	e->chunk[e->n_chunks++] = *ret;
+	return 0;
 }
 
-int endpoint_receives(struct endpoint *e, uint32_t connections, uint32_t *ret_more)
+int endpoint_receives(struct endpoint *e, uint32_t set, uint32_t *ret_more)
 {
-	uint32_t want = min_u32(ECHO_BOUND * connections + RX_MARGIN, e->rx.capacity);
-	uint32_t before = e->rx_ready;
+	struct queue_set *s = &e->sets.set[set];
+	uint32_t spare = s->q.rx_len - RX_PER_PLACE * s->places;
+	uint32_t want = s->q.rx_len ? RX_PER_PLACE * s->used + spare : 0, before = s->rx_ready;
 	int r = 0;
 
-	while (e->rx_ready < want) {
-		struct chunk *c = add_chunk(e, (size_t)RX_CHUNK * e->rx.size, 0);
+	while (s->rx_ready < want) {
+		uint32_t n = min_u32(RX_CHUNK, s->q.rx_len - s->rx_ready);
+		struct chunk c;
 
-		if (!c) {
-			r = -errno;
+		r = add_chunk(e, (size_t)n * e->rx.size, 0, &c);
+		if (r < 0)
 			break;
-		}
-		for (uint32_t i = 0; i < RX_CHUNK && e->rx_ready < e->rx.capacity; i++) {
-			e->rx.address[e->rx_ready] = c->memory + (size_t)i * e->rx.size;
-			e->rx.lkey[e->rx_ready] = c->mr->lkey;
-			e->rx_ready++;
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t at = s->q.rx_first + s->rx_ready++;
+
+			e->rx.address[at] = c.memory + (size_t)i * e->rx.size;
+			e->rx.lkey[at] = c.mr->lkey;
 		}
 	}
 	/* Also those that came before the failure: nobody else tells the rail of them. */
-	*ret_more = e->rx_ready - before;
+	*ret_more = s->rx_ready - before;
 	return r;
 }
 
-int endpoint_arm_limit(struct endpoint *e)
+void endpoint_arm_limits(struct endpoint *e)
 {
-	struct ibv_srq_attr attr = {.srq_limit = e->rx_ready / 4};
+	for (uint32_t i = 0; i < e->sets.n; i++) {
+		struct queue_set *s = &e->sets.set[i];
+		struct ibv_srq_attr attr = {.srq_limit = s->rx_ready / 4};
 
-	return -ibv_modify_srq(e->srq, &attr, IBV_SRQ_LIMIT);
+		if (s->rx_ready)
+			ibv_modify_srq(s->q.srq, &attr, IBV_SRQ_LIMIT);
+	}
 }
 
 static uint32_t rounded(uint32_t bytes)
@@ -422,11 +419,13 @@ static uint32_t rounded(uint32_t bytes)
 
 /* On iWARP a READ's answer is a WRITE into our memory, by the peer: that part alone it may reach,
  * and only there. Elsewhere nothing but the pattern and the scratch page is open to anybody. */
-static struct chunk *add_sinks(struct endpoint *e, struct chunk *others, uint32_t sink)
+static int add_sinks(struct endpoint *e, const struct chunk *others, uint32_t sink,
+		     struct chunk *ret)
 {
+	*ret = *others;
 	if (e->verbs->device->transport_type != IBV_TRANSPORT_IWARP)
-		return others;
-	return add_chunk(e, (size_t)MEMORY_CHUNK * sink, IBV_ACCESS_REMOTE_WRITE);
+		return 0;
+	return add_chunk(e, (size_t)MEMORY_CHUNK * sink, IBV_ACCESS_REMOTE_WRITE, ret);
 }
 
 /* Memory of some connections: for each what it sends from and receives into; then all sinks. */
@@ -434,26 +433,28 @@ static int more_memory(struct endpoint *e)
 {
 	uint32_t tx = rounded(max_u32(TX_SLOT_MIN, e->limits.send_size));
 	uint32_t sink = rounded(max_u32(64, e->limits.sink_size));
-	uint32_t rx = e->has_srq ? 0 : rounded(e->rx.size);
+	uint32_t rx = e->sets.has_srq ? 0 : rounded(e->rx.size);
 	uint32_t each = TX_SLOTS * tx + RX_PER_QP * rx;
-	struct chunk *c = add_chunk(e, (size_t)MEMORY_CHUNK * (each + sink), 0), *sinks;
+	struct chunk c, sinks;
+	int r = add_chunk(e, (size_t)MEMORY_CHUNK * (each + sink), 0, &c);
 
-	sinks = c ? add_sinks(e, c, sink) : NULL;
-	if (!sinks)
-		return -errno;
+	if (r == 0)
+		r = add_sinks(e, &c, sink, &sinks);
+	if (r < 0)
+		return r;
 	for (uint32_t i = 0; i < MEMORY_CHUNK && e->n_free < e->memory_cap; i++) {
-		uint8_t *m = c->memory + (size_t)i * each;
-		size_t at = (sinks == c ? (size_t)MEMORY_CHUNK * each : 0) + (size_t)i * sink;
+		uint8_t *m = c.memory + (size_t)i * each;
+		size_t at = (sinks.mr == c.mr ? (size_t)MEMORY_CHUNK * each : 0) + (size_t)i * sink;
 
 		e->free_memory[e->n_free++] = (struct conn_memory){
 			.tx = m,
 			.rx = rx ? m + TX_SLOTS * tx : NULL,
-			.sink = sinks->memory + at,
+			.sink = sinks.memory + at,
 			.tx_size = tx,
 			.rx_size = rx,
 			.sink_size = sink,
-			.lkey = c->mr->lkey,
-			.sink_lkey = sinks->mr->lkey,
+			.lkey = c.mr->lkey,
+			.sink_lkey = sinks.mr->lkey,
 		};
 	}
 	return 0;

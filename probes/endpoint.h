@@ -1,5 +1,5 @@
-/* The verbs objects of a device: two contexts, PD, CQ, SRQ, registered memory. Used by the control
- * thread only; the rail gets what it needs by pointers that live as long as the endpoint.
+/* The verbs objects of a device: two contexts, PD, CQs, SRQs, registered memory. Used by the
+ * control thread only; the rail gets what it needs by pointers that live as long as the endpoint.
  *
  * Two contexts: our own for questions and port events, librdmacm's (known once an id is bound to
  * an address of the device) for everything that QPs hang on, because a QP's PD must be of the
@@ -7,7 +7,7 @@
  * device is gone). */
 #pragma once
 #include <infiniband/verbs.h>
-#include "probes/rail.h"
+#include "probes/queue_sets.h"
 
 struct endpoint;
 
@@ -20,7 +20,7 @@ struct endpoint_limits {
 struct endpoint *endpoint_new(const struct endpoint_limits *l);
 /* Open our own context. 0, or -errno with a sentence in err that says what to do. */
 int endpoint_open_device(struct endpoint *e, const char *device, char *err, size_t errlen);
-/* Make PD, CQ, SRQ (where the device has that), pattern and scratch page on librdmacm's context. */
+/* Make PD, the first set of queues, pattern and scratch page on librdmacm's context. */
 int endpoint_open(struct endpoint *e, struct ibv_context *verbs, char *err, size_t errlen);
 /* Frees what can be freed without asking the device; the process's exit does the rest. */
 void endpoint_free(struct endpoint *e);
@@ -29,10 +29,15 @@ struct ibv_context *endpoint_own(const struct endpoint *e);   /* NULL before ope
 struct ibv_context *endpoint_verbs(const struct endpoint *e); /* NULL before open */
 const struct ibv_device_attr *endpoint_attr(const struct endpoint *e);
 struct ibv_pd *endpoint_pd(const struct endpoint *e);
-struct ibv_cq *endpoint_cq(const struct endpoint *e);
-struct ibv_srq *endpoint_srq(const struct endpoint *e); /* NULL: the device has none */
-/* How many QPs its queues have room for: an overflow would break them all. */
+bool endpoint_has_srq(const struct endpoint *e);
+/* How many QPs its queues can have room for: an overflow would break them all. */
 uint32_t endpoint_qps(const struct endpoint *e);
+uint32_t endpoint_sets(const struct endpoint *e); /* of queues, so far */
+const struct queue_set *endpoint_set(const struct endpoint *e, uint32_t set);
+/* A place for one QP, in a set that is new where those that exist are full: 0 or -errno, also when
+ * none can be made; those that exist are as before. */
+int endpoint_take_place(struct endpoint *e, uint32_t *ret_set);
+void endpoint_give_place(struct endpoint *e, uint32_t set); /* its QP is destroyed */
 struct ibv_comp_channel *endpoint_channel(const struct endpoint *e);
 const struct rx_buffers *endpoint_rx(const struct endpoint *e);
 void endpoint_pattern(const struct endpoint *e, struct wire_region *ret);
@@ -40,12 +45,12 @@ void endpoint_scratch(const struct endpoint *e, struct wire_region *ret, bool *r
 /* What our side of an operation lacks; by the device's attributes. */
 enum op_lack endpoint_op_lack(const struct endpoint *e, enum op op);
 
-/* Have receive buffers ready for so many connections in all; ret_more is how many more the rail
- * may post now, set also on failure. Without SRQ there is nothing to do: each QP has its own. SRQ
- * depth >= ECHO_BOUND x connections + margin, or frozen peers starve others. */
-int endpoint_receives(struct endpoint *e, uint32_t connections, uint32_t *ret_more);
-/* Arm the SRQ limit (one shot). */
-int endpoint_arm_limit(struct endpoint *e);
+/* Have receive buffers ready for the places of the set that are taken; ret_more is how many more
+ * the rail may post now, set also on failure. Without SRQ there is nothing to do: each QP has its
+ * own. SRQ depth >= ECHO_BOUND x connections + margin, or frozen peers starve others. */
+int endpoint_receives(struct endpoint *e, uint32_t set, uint32_t *ret_more);
+/* Arm the SRQs' limits (one shot). */
+void endpoint_arm_limits(struct endpoint *e);
 /* Registered memory of one connection; 0 or -errno (-ENOMEM: see endpoint_memlock_hint). */
 int endpoint_take_memory(struct endpoint *e, struct conn_memory *ret);
 void endpoint_give_memory(struct endpoint *e, const struct conn_memory *m);

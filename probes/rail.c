@@ -59,16 +59,15 @@ static void take_config(struct rail *r, const struct rail_cmd *cmd)
 
 static void take_endpoint(struct rail *r, const struct rail_cmd *cmd)
 {
-	r->cq = cmd->cq;
 	r->channel = cmd->channel;
 	r->rx = cmd->rx;
 }
 
-static void take_receives(struct rail *r, uint32_t more)
+static void take_queues(struct rail *r, const struct rail_cmd *cmd)
 {
-	for (uint32_t i = 0; i < more && r->rx_ready < r->p.max_receives; i++)
-		r->rx_free[r->rx_free_len++] = r->rx_ready++;
-	rail_rx_refill(r);
+	if (r->n_queues < QUEUE_SETS_MAX &&
+	    cmd->queues.rx_first + cmd->queues.rx_len <= r->p.max_receives)
+		r->queue[r->n_queues++] = (struct rail_queue){.q = cmd->queues};
 }
 
 static void drain(struct rail *r, struct rail_conn *c, uint32_t value)
@@ -90,8 +89,11 @@ static void run_command(struct rail *r, const struct rail_cmd *cmd)
 	case RAIL_PORT:
 		r->port_up[cmd->index] = cmd->value;
 		break;
+	case RAIL_QUEUES:
+		take_queues(r, cmd);
+		break;
 	case RAIL_RECEIVES:
-		take_receives(r, cmd->value);
+		rail_rx_more(r, &r->queue[cmd->index], cmd->value);
 		break;
 	case RAIL_ADD:
 		rail_session_add(r, cmd->session, cmd->value);
@@ -159,7 +161,7 @@ uint64_t rail_step(struct rail *r)
 	bool more;
 
 	table_beat(r->p.table, WORKER_RAIL, now, r->p.wall_ns());
-	/* The CQ first: what has completed by now must not be judged by a deadline that passed
+	/* The CQs first: what has completed by now must not be judged by a deadline that passed
 	 * while we were not looking. */
 	rail_poll(r);
 	more = run_commands(r);
@@ -169,19 +171,50 @@ uint64_t rail_step(struct rail *r)
 	return more ? r->p.now_ns() : timer_heap_when(r->timers);
 }
 
-bool rail_arm(struct rail *r)
+static struct rail_queue *queue_of(struct rail *r, const struct ibv_cq *cq)
+{
+	for (uint32_t i = 0; i < r->n_queues; i++)
+		if (r->queue[i].q.cq == cq)
+			return &r->queue[i];
+	return NULL;
+}
+
+/* Acknowledged at once: destroying a CQ waits for its events. One arming raises one event; should
+ * there be more, the next sleep ends at once. */
+static void take_events(struct rail *r, uint32_t most)
 {
 	struct ibv_cq *cq;
 	void *context;
 
-	if (!r->cq || r->armed)
+	for (uint32_t i = 0; i < most && ibv_get_cq_event(r->channel, &cq, &context) == 0; i++) {
+		struct rail_queue *q = queue_of(r, cq);
+
+		ibv_ack_cq_events(cq, 1);
+		if (q)
+			q->armed = false;
+	}
+}
+
+bool rail_arm(struct rail *r)
+{
+	uint32_t unarmed = 0, n = 0;
+
+	for (uint32_t i = 0; i < r->n_queues; i++)
+		unarmed += !r->queue[i].armed;
+	if (!unarmed && !r->woken)
 		return false;
-	/* One arming raises one event; should a driver raise two, the other ends the next sleep. */
-	if (ibv_get_cq_event(r->channel, &cq, &context) == 0)
-		ibv_ack_cq_events(r->cq, 1);
-	r->armed = ibv_req_notify_cq(r->cq, 0) == 0;
+	take_events(r, unarmed ? unarmed : 1);
+	r->woken = false;
+	for (uint32_t i = 0; i < r->n_queues; i++) {
+		struct rail_queue *q = &r->queue[i];
+
+		if (q->armed)
+			continue;
+		q->armed = ibv_req_notify_cq(q->q.cq, 0) == 0;
+		n++;
+	}
 	/* A completion between the last poll and the arming raises no event: poll once more. */
-	return rail_poll(r) > 0;
+	return n && rail_poll(r) > 0;
 }
 
 void rail_wait(struct rail *r, uint64_t wake_ns)
@@ -200,7 +233,7 @@ void rail_wait(struct rail *r, uint64_t wake_ns)
 	ts = (struct timespec){(time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC)};
 	ppoll(fds, 2, &ts, NULL);
 	if (fds[0].revents)
-		r->armed = false;
+		r->woken = true;
 	if (fds[1].revents)
 		spsc_drain_fd(r->p.commands);
 	/* Sleeping as long as we meant to is no delay; waking later than that is. */

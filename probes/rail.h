@@ -16,9 +16,10 @@ struct rail;
 struct spsc;
 struct table;
 
-#define ECHO_BOUND 4	/* unanswered SENDs per session: a frozen peer's SRQ is not filled by us */
-#define TX_DEPTH 7	/* send queue entries asked for; one is kept for the marker */
-#define TX_SLOTS 8	/* buffers to send from */
+#define ECHO_BOUND 4 /* unanswered SENDs per session: a frozen peer's SRQ is not filled by us */
+#define TX_DEPTH 7   /* send queue entries asked for; one is kept for the marker */
+#define TX_SLOTS (TX_DEPTH - 1) /* buffers to send from; the marker needs none */
+#define TX_FIFO 8		/* a ring for TX_DEPTH requests */
 #define RX_PER_QP 8	/* receives of a QP without SRQ: HELLO, goodbye, ECHO_BOUND, some more */
 #define TX_SLOT_MIN 512 /* a HELLO fits */
 #define MARKER_WR_ID 0xDEADBEEFDEADBEEFULL
@@ -76,8 +77,8 @@ struct rail_conn {
 
 	/* the rail's own */
 	struct rail_session *session;
-	uint64_t sent_ns;		 /* our last SEND */
-	struct tx_record fifo[TX_SLOTS]; /* RC completes in order */
+	uint64_t sent_ns;		/* our last SEND */
+	struct tx_record fifo[TX_FIFO]; /* RC completes in order */
 	uint32_t fifo_head, fifo_len;
 	uint32_t slots_used;  /* bit per tx slot */
 	uint32_t unsignalled; /* posted last, whose completions do not come */
@@ -139,20 +140,28 @@ struct rail_session {
  * by the rail. 0 or a positive errno. */
 int rail_conn_fill(struct rail_conn *c);
 
-/* Receive buffers: entry i of the arrays below is posted with wr_id RX_TAG | i. */
+/* Receive buffers of SRQs: entry i of the arrays below is posted with wr_id RX_TAG | i. */
 #define RX_TAG 0x5200000000000000ULL
 struct rx_buffers {
-	struct ibv_srq *srq;	 /* NULL: the device has none, and nothing but size counts */
-	uint32_t capacity, size; /* entries, bytes each */
+	uint32_t size; /* bytes each, also where the device has no SRQ */
 	uint8_t **address;
 	uint32_t *lkey;
 };
 
+/* A completion queue with the SRQ of the QPs on it, whose buffers are rx_len from rx_first on. */
+struct rail_queues {
+	struct ibv_cq *cq;
+	struct ibv_srq *srq; /* NULL: the device has none */
+	uint32_t rx_first, rx_len;
+};
+#define QUEUE_SETS_MAX 16
+
 enum rail_cmd_type {
 	RAIL_CONFIG,	 /* ops; value: probes a second */
-	RAIL_ENDPOINT,	 /* cq, channel, rx: from now on there is something to poll */
+	RAIL_ENDPOINT,	 /* channel, rx */
+	RAIL_QUEUES,	 /* queues: one more to poll, the first has index 0 */
 	RAIL_PORT,	 /* index: rail; value: up */
-	RAIL_RECEIVES,	 /* value: how many more receive buffers are ready to be posted */
+	RAIL_RECEIVES,	 /* index: queues; value: how many more of their buffers can be posted */
 	RAIL_ADD,	 /* session; value: its lacks */
 	RAIL_START,	 /* session: begin to book instants (first connect failed) */
 	RAIL_REMOVE,	 /* session; value: enum abort_reason */
@@ -164,7 +173,7 @@ enum rail_cmd_type {
 	RAIL_GOODBYE, /* conn: tell the peer that we leave; value: enum wire_reject, why it is
 			 refused */
 	RAIL_MARK,    /* conn: QP is in error, post the marker */
-	RAIL_FORGET,  /* conn: poll the CQ to empty, then never touch it again */
+	RAIL_FORGET,  /* conn: poll the CQs to empty, then never touch it again */
 	RAIL_STOP,
 };
 #define FAIL_BASE 100u
@@ -177,10 +186,10 @@ struct rail_cmd {
 	union {
 		struct op_config ops[OP_COUNT];
 		struct {
-			struct ibv_cq *cq;
 			struct ibv_comp_channel *channel;
 			struct rx_buffers rx;
 		};
+		struct rail_queues queues;
 	};
 };
 
@@ -219,7 +228,7 @@ void rail_free(struct rail *r);
 /* One round: commands, completions, timers. Returns when it wants to run again (now_ns() scale),
  * TIMER_NEVER without timers, 0 after RAIL_STOP. */
 uint64_t rail_step(struct rail *r);
-/* Arm the CQ after a step that found it empty; true when completions may have come meanwhile and
+/* Arm the CQs after a step that found them empty; true when completions may have come meanwhile and
  * another step is due. */
 bool rail_arm(struct rail *r);
 /* Sleep until wake_ns, a completion or a command, but never longer than a heartbeat may take. */

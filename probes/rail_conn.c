@@ -73,7 +73,7 @@ static int post(struct rail_conn *c, struct ibv_send_wr *wr, struct tx_record re
 	if (err)
 		return err;
 	c->unsignalled = signalled ? 0 : c->unsignalled + 1;
-	c->fifo[(c->fifo_head + c->fifo_len++) % TX_SLOTS] = rec;
+	c->fifo[(c->fifo_head + c->fifo_len++) % TX_FIFO] = rec;
 	if (rec.slot < TX_SLOTS)
 		c->slots_used |= 1u << rec.slot;
 	return 0;
@@ -374,9 +374,10 @@ static void received(struct rail *r, struct rail_conn *c, const uint8_t *data, s
 	}
 }
 
-static void receive_done(struct rail *r, struct rail_conn *c, const struct ibv_wc *wc)
+static void receive_done(struct rail *r, struct rail_queue *q, struct rail_conn *c,
+			 const struct ibv_wc *wc)
 {
-	const uint8_t *data = rail_rx_take(r, c, wc->wr_id);
+	const uint8_t *data = rail_rx_take(r, q, c, wc->wr_id);
 
 	if (!data)
 		return; /* not a buffer of ours */
@@ -385,7 +386,7 @@ static void receive_done(struct rail *r, struct rail_conn *c, const struct ibv_w
 	else if (c && wc->status != IBV_WC_SUCCESS && wc->status != IBV_WC_WR_FLUSH_ERR)
 		failed(r, c, wc->status, wc->vendor_err, OP_SEND);
 	/* What is posted on a QP in error comes back at once. */
-	if (!r->rx.srq && wc->status == IBV_WC_SUCCESS && !c->draining && !c->failed)
+	if (!q->q.srq && wc->status == IBV_WC_SUCCESS && !c->draining && !c->failed)
 		rail_conn_fill(c);
 }
 
@@ -395,13 +396,13 @@ static bool retire(struct rail_conn *c, uint64_t wr_id, struct tx_record *ret)
 {
 	uint32_t n = 0;
 
-	while (n < c->fifo_len && c->fifo[(c->fifo_head + n) % TX_SLOTS].wr_id != wr_id)
+	while (n < c->fifo_len && c->fifo[(c->fifo_head + n) % TX_FIFO].wr_id != wr_id)
 		n++;
 	if (n == c->fifo_len)
 		return false; /* stale generation */
 	for (uint32_t i = 0; i <= n; i++) {
 		*ret = c->fifo[c->fifo_head];
-		c->fifo_head = (c->fifo_head + 1) % TX_SLOTS;
+		c->fifo_head = (c->fifo_head + 1) % TX_FIFO;
 		c->fifo_len--;
 		if (ret->slot < TX_SLOTS)
 			c->slots_used &= ~(1u << ret->slot);
@@ -436,40 +437,60 @@ static void measure_lag(struct rail *r, uint64_t now)
 	r->poll_ns = now;
 }
 
-unsigned rail_poll(struct rail *r)
+static void completed(struct rail *r, struct rail_queue *q, const struct ibv_wc *wc)
+{
+	struct rail_conn *c = conn_of(r, wc->qp_num);
+
+	if (wc->wr_id != MARKER_WR_ID && (wc->wr_id & RX_TAG) == RX_TAG)
+		receive_done(r, q, c, wc);
+	else
+		send_done(r, c, wc);
+}
+
+/* What is there now, at most a batch; the number, -1: the CQ is broken. */
+static int poll_queue(struct rail *r, struct rail_queue *q)
 {
 	struct ibv_wc wc[POLL_BATCH];
+	int n = ibv_poll_cq(q->q.cq, POLL_BATCH, wc);
+
+	if (n) {
+		measure_lag(r, r->p.now_ns());
+		q->armed = false;
+	}
+	for (int i = 0; i < n; i++)
+		completed(r, q, &wc[i]);
+	if (q->rx_free_len)
+		rail_rx_refill(r, q);
+	return n;
+}
+
+static void cq_broke(struct rail *r)
+{
+	if (!r->cq_failed)
+		spsc_push(r->p.notes, &(struct rail_note){.type = NOTE_CQ_ERROR});
+	r->cq_failed = true; /* once: control ends the worker */
+}
+
+/* A batch of each queue in turn: a busy one keeps no other waiting. */
+unsigned rail_poll(struct rail *r)
+{
 	unsigned total = 0;
+	bool more = true;
 
-	if (!r->cq) {
-		measure_lag(r, r->p.now_ns());
-		return 0;
-	}
-	for (unsigned round = 0; round < POLL_ROUNDS; round++) {
-		int n = ibv_poll_cq(r->cq, POLL_BATCH, wc);
+	for (unsigned round = 0; more && round < POLL_ROUNDS; round++) {
+		more = false;
+		for (uint32_t i = 0; i < r->n_queues; i++) {
+			int n = poll_queue(r, &r->queue[i]);
 
-		measure_lag(r, r->p.now_ns());
-		if (n < 0) {
-			if (!r->cq_failed)
-				spsc_push(r->p.notes, &(struct rail_note){.type = NOTE_CQ_ERROR});
-			r->cq_failed = true; /* once: control ends the worker */
-			break;
+			if (n < 0) {
+				cq_broke(r);
+				return total;
+			}
+			total += (unsigned)n;
+			more |= n == POLL_BATCH;
 		}
-		for (int i = 0; i < n; i++) {
-			struct rail_conn *c = conn_of(r, wc[i].qp_num);
-
-			if (wc[i].wr_id != MARKER_WR_ID && (wc[i].wr_id & RX_TAG) == RX_TAG)
-				receive_done(r, c, &wc[i]);
-			else
-				send_done(r, c, &wc[i]);
-		}
-		total += (unsigned)n;
-		if (n > 0)
-			r->armed = false;
-		if (r->rx_free_len)
-			rail_rx_refill(r);
-		if (n < POLL_BATCH)
-			break;
 	}
+	if (!total)
+		measure_lag(r, r->p.now_ns());
 	return total;
 }

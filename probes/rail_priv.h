@@ -4,30 +4,37 @@
 #include "probes/budget.h"
 #include "probes/rail.h"
 
+struct rail_queue {
+	struct rail_queues q;
+	uint32_t rx_ready; /* buffers handed over so far */
+	uint32_t rx_posted;
+	uint32_t rx_free_len; /* of this one's part of rail.rx_free */
+	/* The CQ will raise an event, or has raised one that the next sleep sees. False once
+	 * completions or an event were seen: arming costs two system calls, and most rounds find
+	 * the CQ as they left it. */
+	bool armed;
+};
+
 struct rail {
 	struct rail_params p;
-	struct ibv_cq *cq; /* NULL until RAIL_ENDPOINT */
-	struct ibv_comp_channel *channel;
+	struct rail_queue queue[QUEUE_SETS_MAX];
+	uint32_t n_queues;		  /* 0 until the first RAIL_QUEUES */
+	struct ibv_comp_channel *channel; /* of all CQs */
 	struct rx_buffers rx;
 	struct qpmap *conns;
 	struct timer_heap *timers;
 	struct op_config ops[OP_COUNT];
 	bool port_up[RAIL_MAX];
 	uint64_t next_seq; /* generations: never 0, below RX_TAG, never the marker */
-	uint32_t rx_ready; /* buffers handed over so far */
-	uint32_t rx_posted;
-	uint32_t *rx_free; /* stack of buffers that are not posted */
-	uint32_t rx_free_len;
+	uint32_t *
+		rx_free; /* stacks of buffers that are not posted, of each queue from rx_first on */
 	bool *rx_out; /* per buffer: the SRQ has it; a completion of another one is a driver's slip
 		       */
-	uint64_t poll_ns;     /* when the CQ was last polled */
+	uint64_t poll_ns;     /* when a CQ was last polled */
 	uint64_t asleep_ns;   /* waiting time since then: not our delay */
 	uint64_t lag_ns;      /* own lateness at the last poll */
 	struct budget budget; /* demand: of the sessions that are up */
-	/* The CQ will raise an event, or has raised one that the next sleep sees. False once
-	 * completions or an event were seen: arming costs two system calls, and most rounds find
-	 * the CQ as they left it. */
-	bool armed;
+	bool woken;	      /* by an event, not read yet */
 	bool cq_failed;
 	bool stopped;
 };
@@ -40,7 +47,7 @@ void rail_conn_send_auth(struct rail *r, struct rail_conn *c);
 void rail_conn_goodbye(struct rail *r, struct rail_conn *c, uint32_t why);
 void rail_conn_mark(struct rail *r, struct rail_conn *c);
 void rail_conn_forget(struct rail *r, struct rail_conn *c);
-/* Poll until the CQ is empty (bounded); the number of completions handled. */
+/* Poll until the CQs are empty (bounded); the number of completions handled. */
 unsigned rail_poll(struct rail *r);
 /* Post a probe's work request; 0 or a positive errno. */
 int rail_conn_post_send(struct rail *r, struct rail_conn *c, uint64_t seq, uint32_t len);
@@ -54,9 +61,12 @@ void rail_note_conn(struct rail *r, enum rail_note_type type, struct rail_conn *
 
 /* rail_rx.c */
 /* The buffer that a completion brings; NULL: not one of ours. c may be NULL. */
-const uint8_t *rail_rx_take(struct rail *r, struct rail_conn *c, uint64_t wr_id);
+const uint8_t *rail_rx_take(struct rail *r, struct rail_queue *q, struct rail_conn *c,
+			    uint64_t wr_id);
+/* So many more buffers of the queue can be posted. */
+void rail_rx_more(struct rail *r, struct rail_queue *q, uint32_t more);
 /* Give back to the SRQ what was taken. */
-void rail_rx_refill(struct rail *r);
+void rail_rx_refill(struct rail *r, struct rail_queue *q);
 
 /* rail_session.c */
 void rail_session_add(struct rail *r, struct rail_session *s, uint32_t lacks);

@@ -1,4 +1,4 @@
-/* Receive buffers: one shared queue of the device, or where it has none (irdma, siw) a queue of
+/* Receive buffers: shared queues of the device, or where it has none (irdma, siw) a queue of
  * each QP. Posted ahead, and again as soon as what they brought was read. */
 #include "probes/rail_priv.h"
 
@@ -37,24 +37,32 @@ static const uint8_t *take_own(struct rail_conn *c, uint32_t i)
 	return c->mem.rx + (size_t)i * c->mem.rx_size;
 }
 
-const uint8_t *rail_rx_take(struct rail *r, struct rail_conn *c, uint64_t wr_id)
+const uint8_t *rail_rx_take(struct rail *r, struct rail_queue *q, struct rail_conn *c,
+			    uint64_t wr_id)
 {
-	uint32_t i = (uint32_t)(wr_id & ~RX_TAG);
+	uint64_t i = wr_id & ~RX_TAG;
 
-	if (!r->rx.srq)
-		return take_own(c, i);
-	if (i >= r->rx_ready || !r->rx_out[i])
+	if (!q->q.srq)
+		return take_own(c, (uint32_t)i);
+	if (i < q->q.rx_first || i - q->q.rx_first >= q->rx_ready || !r->rx_out[i])
 		return NULL;
 	r->rx_out[i] = false;
-	r->rx_posted--;
-	r->rx_free[r->rx_free_len++] = i;
+	q->rx_posted--;
+	r->rx_free[q->q.rx_first + q->rx_free_len++] = (uint32_t)i;
 	return r->rx.address[i];
 }
 
-void rail_rx_refill(struct rail *r)
+void rail_rx_more(struct rail *r, struct rail_queue *q, uint32_t more)
 {
-	while (r->rx_free_len) {
-		uint32_t i = r->rx_free[r->rx_free_len - 1];
+	for (uint32_t i = 0; i < more && q->rx_ready < q->q.rx_len; i++)
+		r->rx_free[q->q.rx_first + q->rx_free_len++] = q->q.rx_first + q->rx_ready++;
+	rail_rx_refill(r, q);
+}
+
+void rail_rx_refill(struct rail *r, struct rail_queue *q)
+{
+	while (q->rx_free_len) {
+		uint32_t i = r->rx_free[q->q.rx_first + q->rx_free_len - 1];
 		struct ibv_sge sge = {
 			.addr = (uintptr_t)r->rx.address[i],
 			.length = r->rx.size,
@@ -62,10 +70,10 @@ void rail_rx_refill(struct rail *r)
 		};
 		struct ibv_recv_wr *bad, wr = {.wr_id = RX_TAG | i, .sg_list = &sge, .num_sge = 1};
 
-		if (ibv_post_srq_recv(r->rx.srq, &wr, &bad))
+		if (ibv_post_srq_recv(q->q.srq, &wr, &bad))
 			return; /* stays on the stack: tried again at the next completion */
 		r->rx_out[i] = true;
-		r->rx_free_len--;
-		r->rx_posted++;
+		q->rx_free_len--;
+		q->rx_posted++;
 	}
 }

@@ -441,8 +441,8 @@ void fabric_async_event(struct fake_device *dev, enum ibv_event_type event, uint
 		ev.element.cq = &dev->cq->cq;
 		fake_raise((struct fake_context *)dev->cq->cq.context, &ev);
 	} else if (event == IBV_EVENT_SRQ_ERR) {
-		ev.element.srq = &dev->srq->srq;
-		fake_raise((struct fake_context *)dev->srq->srq.context, &ev);
+		ev.element.srq = &dev->srqs->srq;
+		fake_raise((struct fake_context *)dev->srqs->srq.context, &ev);
 	} else if (qpn) {
 		fake_check(qp, "an event of a QP that is not there");
 		ev.element.qp = &qp->qp;
@@ -515,10 +515,11 @@ uint64_t fabric_atomics(const struct fake_device *dev)
 
 uint32_t fabric_srq_posted(const struct fake_device *dev)
 {
-	uint32_t n;
+	uint32_t n = 0;
 
 	fake_lock();
-	n = dev->srq ? dev->srq->queue.n : 0;
+	for (const struct fake_srq *srq = dev->srqs; srq; srq = srq->next)
+		n += srq->queue.n;
 	fake_unlock();
 	return n;
 }

@@ -79,6 +79,7 @@ struct fake_knobs {
 	uint64_t last_wqe_late_ns;
 	uint32_t max_inline;	/* 0: as asked for; else more is refused */
 	int max_cqe, max_qp_wr; /* 0: many */
+	int max_cq, max_srq;	/* 0: many */
 	bool no_srq;		/* irdma */
 	bool iwarp;		/* a READ writes into the requester's memory */
 	bool lose_receives;	/* those of a QP in error never come back (E810) */

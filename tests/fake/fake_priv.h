@@ -36,7 +36,7 @@ struct fake_cqe {
 struct fake_channel {
 	struct ibv_comp_channel channel; /* first */
 	struct signal signal;
-	struct fake_cq *pending[16];
+	struct fake_cq *pending[64];
 	unsigned n_pending, cqs;
 };
 
@@ -64,6 +64,7 @@ struct fake_srq {
 	struct fake_queue queue;
 	uint32_t limit;
 	unsigned qps;
+	struct fake_srq *next; /* of the device */
 };
 
 struct fake_pd {
@@ -141,8 +142,9 @@ struct fake_device {
 	unsigned n_gids;
 	uint32_t life; /* how often it was removed */
 	struct fake_context *contexts;
-	struct fake_cq *cq;
-	struct fake_srq *srq;
+	struct fake_cq *cq;    /* the last that was made */
+	struct fake_srq *srqs; /* the last that was made is the first */
+	unsigned n_cqs, n_srqs;
 	struct fake_mr *mrs;
 	struct fake_qp *qps;
 	uint32_t n_qps, next_qpn;

@@ -8,6 +8,7 @@
 #undef ibv_reg_mr
 
 #define MAX_CQE 65536
+#define MAX_QUEUES 64
 #define MAX_SRQ_WR 32768
 #define MAX_QP_WR 16384
 
@@ -26,6 +27,16 @@ static int call_on(const struct ibv_context *ctx, enum fabric_call call)
 static int max_cqe(const struct fake_device *dev)
 {
 	return dev->knobs.max_cqe ? dev->knobs.max_cqe : MAX_CQE;
+}
+
+static int max_cq(const struct fake_device *dev)
+{
+	return dev->knobs.max_cq ? dev->knobs.max_cq : MAX_QUEUES;
+}
+
+static int max_srq(const struct fake_device *dev)
+{
+	return dev->knobs.max_srq ? dev->knobs.max_srq : MAX_QUEUES;
 }
 
 /* --- devices and contexts --- */
@@ -160,7 +171,8 @@ int ibv_query_device(struct ibv_context *ctx, struct ibv_device_attr *attr)
 		.phys_port_cnt = 1,
 		.max_cqe = max_cqe(dev),
 		.max_qp_wr = dev->knobs.max_qp_wr ? dev->knobs.max_qp_wr : MAX_QP_WR,
-		.max_srq = dev->knobs.no_srq ? 0 : 64,
+		.max_cq = max_cq(dev),
+		.max_srq = dev->knobs.no_srq ? 0 : max_srq(dev),
 		.max_srq_wr = MAX_SRQ_WR,
 		.max_qp = 65536,
 		.max_qp_rd_atom = !dev->knobs.no_reads_in,
@@ -351,6 +363,8 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *ctx, int cqe, void *context,
 	errno = call_on(ctx, CALL_CREATE_CQ);
 	if (!errno && (cqe < 1 || cqe > max_cqe(device_of(ctx))))
 		errno = EINVAL;
+	if (!errno && device_of(ctx)->n_cqs >= (unsigned)max_cq(device_of(ctx)))
+		errno = ENOMEM;
 	if (errno)
 		return NULL;
 	cq = calloc(1, sizeof(*cq));
@@ -358,6 +372,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *ctx, int cqe, void *context,
 		.context = ctx, .channel = channel, .cq_context = context, .cqe = cqe};
 	cq->dev = device_of(ctx);
 	cq->dev->cq = cq;
+	cq->dev->n_cqs++;
 	cq->tail = &cq->head;
 	((struct fake_channel *)channel)->cqs++;
 	((struct fake_context *)ctx)->objects++;
@@ -394,6 +409,7 @@ int ibv_destroy_cq(struct ibv_cq *ibcq)
 	}
 	if (cq->dev->cq == cq)
 		cq->dev->cq = NULL;
+	cq->dev->n_cqs--;
 	((struct fake_context *)ibcq->context)->objects--;
 	fake_gone(OBJECT_CQ);
 	free(cq);
@@ -437,6 +453,8 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *ibpd, struct ibv_srq_init_attr *at
 	errno = call_on(ibpd->context, CALL_CREATE_SRQ);
 	if (!errno && (!attr->attr.max_wr || attr->attr.max_wr > MAX_SRQ_WR))
 		errno = EINVAL;
+	if (!errno && pd->dev->n_srqs >= (unsigned)max_srq(pd->dev))
+		errno = ENOMEM;
 	if (errno)
 		return NULL;
 	srq = calloc(1, sizeof(*srq));
@@ -445,7 +463,9 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *ibpd, struct ibv_srq_init_attr *at
 	srq->dev = pd->dev;
 	srq->queue.max = attr->attr.max_wr;
 	srq->queue.ring = calloc(srq->queue.max, sizeof(*srq->queue.ring));
-	pd->dev->srq = srq;
+	srq->next = pd->dev->srqs;
+	pd->dev->srqs = srq;
+	pd->dev->n_srqs++;
 	pd->users++;
 	fake_made(OBJECT_SRQ);
 	return &srq->srq;
@@ -467,12 +487,14 @@ int ibv_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask)
 int ibv_destroy_srq(struct ibv_srq *ibsrq)
 {
 	FAKE_GUARD;
-	struct fake_srq *srq = (struct fake_srq *)ibsrq;
+	struct fake_srq *srq = (struct fake_srq *)ibsrq, **at = &srq->dev->srqs;
 
 	fake_check(!srq->qps, "a shared receive queue in use is destroyed");
 	((struct fake_pd *)ibsrq->pd)->users--;
-	if (srq->dev->srq == srq)
-		srq->dev->srq = NULL;
+	while (*at != srq)
+		at = &(*at)->next;
+	*at = srq->next;
+	srq->dev->n_srqs--;
 	fake_gone(OBJECT_SRQ);
 	free(srq->queue.ring);
 	free(srq);

@@ -159,7 +159,7 @@ static void test_a_port_that_is_taken_names_address_and_port(void **state)
 
 static void test_a_device_with_too_short_a_completion_queue_says_so(void **state)
 {
-	const char *words = words_of((struct fake_knobs){.max_cqe = 64}, CALL_COUNT, 0);
+	const char *words = words_of((struct fake_knobs){.max_cqe = 24}, CALL_COUNT, 0);
 
 	(void)state;
 	assert_non_null(strstr(words, "too short a completion queue"));

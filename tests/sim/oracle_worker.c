@@ -152,7 +152,7 @@ static void check_one_request(const struct conn *conn)
 	unsigned probes = 0;
 
 	for (uint32_t i = 0; i < rc->fifo_len; i++)
-		probes += rc->fifo[(rc->fifo_head + i) % TX_SLOTS].kind == TX_PROBE;
+		probes += rc->fifo[(rc->fifo_head + i) % TX_FIFO].kind == TX_PROBE;
 	simulation_check(probes <= 1, "QP %u has %u requests outstanding", rc->qpn, probes);
 }
 
@@ -210,9 +210,9 @@ static void check_memory(void)
 	for (const struct process *p = processes; p; p = p->next) {
 		uint32_t qps = p->cfg.qps_per_device;
 
-		if (p->control && !endpoint_srq(p->control->endpoint))
+		if (p->control && !endpoint_has_srq(p->control->endpoint))
 			return; /* a queue of each QP: others count */
-		most += (ECHO_BOUND * qps + 64 + 63) / 64 + (qps + 1 + 15) / 16 + 2;
+		most += queue_sets_receives(qps) / 64 + QUEUE_SETS_MAX + (qps + 1 + 15) / 16 + 2;
 	}
 	simulation_check(fabric_objects(OBJECT_MR) <= most, "%u memory regions, %u are enough",
 			 fabric_objects(OBJECT_MR), most);

@@ -74,7 +74,7 @@ static void rail_wakes(struct process *p)
 	uint64_t meant = t->wake_ns > t->since_ns ? t->wake_ns - t->since_ns : 0;
 
 	if (p->rail->channel && kernel_readable(p->rail->channel->fd))
-		p->rail->armed = false;
+		p->rail->woken = true;
 	if (kernel_readable(spsc_fd(p->commands)))
 		spsc_drain_fd(p->commands);
 	p->rail->asleep_ns += slept < meant ? slept : meant;
