@@ -82,4 +82,3 @@ void rail_session_alive(struct rail *r, struct rail_session *s, uint64_t seq);
 /* The work request of a probe completed: status is enum ibv_wc_status. */
 void rail_session_sent(struct rail *r, struct rail_session *s, uint64_t seq,
 		       enum ibv_wc_status status, uint64_t now);
-void rail_session_publish(struct rail *r, struct rail_session *s);

@@ -18,9 +18,26 @@
 #define SPREAD 0x9e3779b97f4a7c15ULL /* odd: apart from the phases, which come of the same hash */
 #define OK_AGAIN 3		     /* successes in a row after which a verdict may turn ok */
 
-void rail_session_publish(struct rail *r, struct rail_session *s)
+/* Two slots take turns, so what goes out is what changed since the last publication but one: most
+ * touch one operation of the four. */
+static void publish(struct rail *r, struct rail_session *s)
 {
-	table_put_books(r->p.table, s->row, &s->books);
+	table_put_books_of(r->p.table, s->row, &s->books, s->dirty | s->was_dirty);
+	s->was_dirty = s->dirty;
+	s->dirty = 0;
+}
+
+static void touch(struct rail_session *s, enum op op)
+{
+	s->dirty |= 1u << op;
+}
+
+#define ALL_OPS ((1u << OP_COUNT) - 1)
+
+static void publish_all(struct rail *r, struct rail_session *s)
+{
+	s->dirty = ALL_OPS;
+	publish(r, s);
 }
 
 static void attention(struct rail *r, struct rail_session *s)
@@ -87,6 +104,7 @@ static void completed(struct rail *r, struct rail_session *s, enum op op, uint64
 	struct op_books *b = &s->books.op[op];
 	uint64_t rtt = now - posted_ns, misses = b->misses;
 
+	touch(s, op);
 	/* We looked too late: how long it really took is not known. */
 	if (r->lag_ns > SELF_DELAY_NS)
 		self_delayed = true;
@@ -103,7 +121,7 @@ static void completed(struct rail *r, struct rail_session *s, enum op op, uint64
 			sample(r, s, op, rtt, now);
 	}
 	watch_turn(r, s, b, misses);
-	rail_session_publish(r, s);
+	publish(r, s);
 }
 
 static struct echo_slot *find_echo(struct rail_session *s, uint64_t seq)
@@ -134,10 +152,11 @@ static void read_done(struct rail *r, struct rail_session *s, uint64_t now)
 			  s->wr.self_delayed, now);
 		return;
 	}
+	touch(s, OP_READ);
 	if (!s->wr.failed)
 		ledger_fail(b, FAIL_CORRUPT);
 	watch_turn(r, s, b, misses);
-	rail_session_publish(r, s);
+	publish(r, s);
 }
 
 void rail_session_sent(struct rail *r, struct rail_session *s, uint64_t seq,
@@ -156,7 +175,7 @@ void rail_session_sent(struct rail *r, struct rail_session *s, uint64_t seq,
 			s->books.ack_sum_ns += rtt;
 			s->books.ack_count++;
 			sample(r, s, STREAM_ACK, rtt, now);
-			rail_session_publish(r, s);
+			publish(r, s);
 		}
 	} else if (s->wr.op == OP_READ) {
 		read_done(r, s, now);
@@ -179,6 +198,7 @@ static void miss_deadline(struct rail *r, struct rail_session *s, enum op op)
 	struct op_books *b = &s->books.op[op];
 	uint64_t misses = b->misses;
 
+	touch(s, op);
 	ledger_fail(b, FAIL_TIMEOUT);
 	watch_turn(r, s, b, misses);
 }
@@ -314,6 +334,7 @@ static void book_due(struct rail *r, struct rail_session *s, enum op op, uint64_
 
 	if (due > now || waits_until(r, s, op, due) > now)
 		return;
+	touch(s, op);
 	n = schedule_count(b->phase_ns, b->interval_ns, due - 1, now);
 	last = due + (n - 1) * b->interval_ns;
 	s->next_due[op] = last + b->interval_ns;
@@ -463,7 +484,7 @@ void rail_session_tick(struct rail *r, struct rail_session *s, uint64_t now)
 	keep_alive(r, s, now);
 	nudge(r, s, now);
 	arm(r, s, now);
-	rail_session_publish(r, s);
+	publish(r, s);
 }
 
 /* --- life --- */
@@ -515,8 +536,6 @@ static void reschedule(struct rail *r, struct rail_session *s, uint32_t set, uin
 	}
 }
 
-#define ALL_OPS ((1u << OP_COUNT) - 1)
-
 void rail_session_add(struct rail *r, struct rail_session *s, uint32_t lacks)
 {
 	s->books.session_id = s->id;
@@ -525,7 +544,7 @@ void rail_session_add(struct rail *r, struct rail_session *s, uint32_t lacks)
 		s->turn[op] = (s->key_hash + op) * SPREAD;
 	reschedule(r, s, ALL_OPS, r->p.now_ns());
 	table_clear_samples(r->p.table, s->row);
-	rail_session_publish(r, s);
+	publish_all(r, s);
 }
 
 void rail_session_start(struct rail *r, struct rail_session *s, uint64_t now)
@@ -535,7 +554,7 @@ void rail_session_start(struct rail *r, struct rail_session *s, uint64_t now)
 	s->started = true;
 	reschedule(r, s, ALL_OPS, now);
 	arm(r, s, now);
-	rail_session_publish(r, s);
+	publish_all(r, s);
 }
 
 /* What came due until now was due under the old state. */
@@ -562,7 +581,7 @@ void rail_session_up(struct rail *r, struct rail_session *s, struct rail_conn *c
 	s->wr.seq = 0;
 	rail_session_start(r, s, now);
 	arm(r, s, now);
-	rail_session_publish(r, s);
+	publish_all(r, s);
 }
 
 static void end_probe(struct op_books *b, uint32_t value, bool is_the_failed_one)
@@ -597,7 +616,7 @@ void rail_session_down(struct rail *r, struct rail_session *s, uint32_t value)
 		if (s->books.op[op].misses != before[op].misses)
 			watch_turn(r, s, &s->books.op[op], before[op].misses);
 	arm(r, s, r->p.now_ns());
-	rail_session_publish(r, s);
+	publish_all(r, s);
 }
 
 void rail_session_remove(struct rail *r, struct rail_session *s, uint32_t reason)
@@ -605,6 +624,6 @@ void rail_session_remove(struct rail *r, struct rail_session *s, uint32_t reason
 	if (s->conn)
 		rail_session_down(r, s, reason);
 	timer_heap_set(r->timers, &s->timer, TIMER_NEVER);
-	rail_session_publish(r, s);
+	publish_all(r, s);
 	spsc_push(r->p.notes, &(struct rail_note){.type = NOTE_REMOVED, .session = s});
 }

@@ -259,6 +259,25 @@ void table_put_books(struct table *t, uint32_t row, const struct session_books *
 		twin_put(TWIN(r->books), b, sizeof(*b));
 }
 
+void table_put_books_of(struct table *t, uint32_t row, const struct session_books *b, uint32_t ops)
+{
+	struct shared_row *r = row_of(t, row);
+	const size_t size = sizeof(*b), tail = offsetof(struct session_books, ack_sum_ns);
+	struct twin *twin;
+
+	if (!r)
+		return;
+	twin = TWIN(r->books);
+	twin_fill(twin, size, 0, b, sizeof(b->session_id));
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		if (ops >> op & 1u)
+			twin_fill(twin, size,
+				  offsetof(struct session_books, op) + op * sizeof(b->op[0]),
+				  &b->op[op], sizeof(b->op[0]));
+	twin_fill(twin, size, tail, &b->ack_sum_ns, size - tail);
+	twin_publish(twin);
+}
+
 void table_put_sample(struct table *t, uint32_t row, unsigned stream, uint64_t at_ns,
 		      uint64_t rtt_ns)
 {

@@ -36,6 +36,9 @@ const struct table_layout *table_get_layout(const struct table *t);
 
 /* --- rail thread --- */
 void table_put_books(struct table *t, uint32_t row, const struct session_books *b);
+/* The same at a fraction of the cost: ops is the set (bit per op) of those that changed since the
+ * last but one put, for that is what the slot to be filled holds; the rest is taken to be there. */
+void table_put_books_of(struct table *t, uint32_t row, const struct session_books *b, uint32_t ops);
 /* Round trip of a stream; at_ns is when it completed. Counted in the ring of the last minute. */
 void table_put_sample(struct table *t, uint32_t row, unsigned stream, uint64_t at_ns,
 		      uint64_t rtt_ns);

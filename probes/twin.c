@@ -12,12 +12,16 @@
 static void words_put(_Atomic uint64_t *to, const void *from, size_t len)
 {
 	const char *bytes = from;
+	uint64_t word;
 
-	for (size_t at = 0; at < len; at += 8, to++) {
-		uint64_t word = 0;
-
-		memcpy(&word, bytes + at, len - at < 8 ? len - at : 8);
-		atomic_store_explicit(to, word, memory_order_release);
+	for (size_t i = 0; i < len / 8; i++) {
+		memcpy(&word, bytes + i * 8, 8);
+		atomic_store_explicit(&to[i], word, memory_order_release);
+	}
+	if (len % 8) {
+		word = 0;
+		memcpy(&word, bytes + len / 8 * 8, len % 8);
+		atomic_store_explicit(&to[len / 8], word, memory_order_release);
 	}
 }
 

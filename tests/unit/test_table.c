@@ -1,5 +1,7 @@
 #include "support.h"
 
+#include "chance.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -133,6 +135,33 @@ static void test_books_and_connection_of_a_row_are_read_as_written(void **state)
 	assert_true(table_get_conn(p->reader, 2, &conn));
 	assert_memory_equal(&conn, &c, sizeof(c));
 	assert_true(table_get_books(p->reader, 1, &got));
+	assert_int_equal(got.session_id, 0);
+}
+
+/* Whatever changed in whatever order, a reader finds all of it, also what an earlier put brought.
+ */
+static void test_books_put_in_parts_are_read_whole(void **state)
+{
+	struct pair *p = *state;
+	struct session_books b = {.session_id = 7}, got;
+	struct chance chance = {11};
+	uint32_t before = (1u << OP_COUNT) - 1;
+
+	table_put_books_of(p->writer, 1, &b, before);
+	for (unsigned i = 0; i < 1000; i++) {
+		uint32_t now = (uint32_t)chance_below(&chance, 1u << OP_COUNT);
+
+		for (unsigned op = 0; op < OP_COUNT; op++)
+			if (now >> op & 1u)
+				b.op[op].last_success_wall_ns = b.op[op].interval_ns = i;
+		b.ack_count = i;
+		table_put_books_of(p->writer, 1, &b, now | before);
+		before = now;
+		assert_true(table_get_books(p->reader, 1, &got));
+		assert_memory_equal(&got, &b, sizeof(b));
+	}
+	table_put_books_of(p->writer, 3, &b, before);
+	assert_true(table_get_books(p->reader, 2, &got));
 	assert_int_equal(got.session_id, 0);
 }
 
@@ -462,6 +491,7 @@ int main(void)
 		cmocka_unit_test(test_main_keeps_its_layout_when_the_header_is_overwritten),
 		cmocka_unit_test(test_sample_ring_holds_a_minute_within_bounds),
 		TABLE_TEST(test_books_and_connection_of_a_row_are_read_as_written),
+		TABLE_TEST(test_books_put_in_parts_are_read_whole),
 		TABLE_TEST(test_cells_out_of_range_are_neither_written_nor_read),
 		TABLE_TEST(test_strings_without_end_and_wild_enums_do_not_reach_main),
 		TABLE_TEST(test_each_sample_is_taken_once),
