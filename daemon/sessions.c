@@ -356,16 +356,6 @@ void sessions_place(struct sessions *s, struct device *d, const struct sessions_
 	}
 }
 
-/* A row whose session has not started booking says so by an end that is never: it is no row yet
- * for the books. */
-static bool row_started(const struct session_books *row)
-{
-	for (unsigned i = 0; i < OP_COUNT; i++)
-		if (row->op[i].interval_ns && row->op[i].booked_until_ns == UINT64_MAX)
-			return false;
-	return true;
-}
-
 void session_take_conn(struct session *session, const struct session_conn *conn)
 {
 	if (conn->session_id != session->id)
@@ -407,7 +397,7 @@ static void read_row(struct session *session, const struct table *table)
 		session->row_freed = session->conn_seen && conn.session_id == 0;
 		session_take_conn(session, &conn);
 	}
-	if (table_get_books(table, session->row, &row) && row_started(&row) &&
+	if (table_get_books(table, session->row, &row) && books_row_started(&row) &&
 	    books_live(&session->books, &row))
 		take_hist(session, table);
 }

@@ -56,18 +56,21 @@ static uint64_t due_between(uint64_t interval_ns, uint64_t phase_ns, uint64_t af
 	return due_until(interval_ns, phase_ns, until) - due_until(interval_ns, phase_ns, after);
 }
 
-/* The instant after which a row books: it has booked as many as it says, up to booked_until. */
-static uint64_t row_start(const struct op_books *row)
+/* The instant after which a row books: it has booked as many as it says, up to booked_until.
+ * interval_ns: for an operation that the peer turned out to lack after some were booked. */
+static uint64_t row_start(const struct op_books *row, uint64_t interval_ns)
 {
-	uint64_t n = due_until(row->interval_ns, row->phase_ns, row->booked_until_ns);
-	uint64_t first;
+	uint64_t n, first;
 
-	if (!row->scheduled)
+	if (row->interval_ns)
+		interval_ns = row->interval_ns;
+	if (!row->scheduled || !interval_ns)
 		return row->booked_until_ns;
+	n = due_until(interval_ns, row->phase_ns, row->booked_until_ns);
 	if (row->scheduled > n)
 		return 0;
-	first = row->phase_ns + (n - row->scheduled) * row->interval_ns;
-	return first > row->interval_ns ? first - row->interval_ns : 0;
+	first = row->phase_ns + (n - row->scheduled) * interval_ns;
+	return first > interval_ns ? first - interval_ns : 0;
 }
 
 /* --- what may be believed --- */
@@ -178,7 +181,7 @@ static void account_cut_gap(struct op_account *a, uint64_t n, enum skip_reason l
 static void account_hand_over(struct op_account *a, const struct op_books *row,
 			      const struct books *b)
 {
-	uint64_t start = row_start(row);
+	uint64_t start = row_start(row, a->interval_ns);
 
 	if (!b->paused && start >= a->derived_until_ns)
 		account_book_gap(a, start, b->gone);
@@ -252,14 +255,13 @@ void books_init(struct books *b, uint64_t session_id)
 	memset(b, 0, sizeof(*b));
 	b->session_id = session_id;
 	b->gone = SKIP_WORKER_STUCK;
+	b->paused = true;
 }
 
-/* Until it starts to book (at its first connection or first failure to connect), a row says
- * that it is booked for ever. */
-static bool row_started(const struct session_books *live)
+bool books_row_started(const struct session_books *row)
 {
 	for (unsigned i = 0; i < OP_COUNT; i++)
-		if (live->op[i].interval_ns && live->op[i].booked_until_ns == UINT64_MAX)
+		if (row->op[i].booked_until_ns == UINT64_MAX)
 			return false;
 	return true;
 }
@@ -268,7 +270,7 @@ bool books_live(struct books *b, const struct session_books *live)
 {
 	if (!b->session_id || live->session_id != b->session_id || !session_believable(b, live))
 		return false;
-	if (!row_started(live))
+	if (!books_row_started(live))
 		return !b->has_live;
 	if (!b->has_live)
 		for (unsigned i = 0; i < OP_COUNT; i++)
@@ -282,18 +284,11 @@ bool books_live(struct books *b, const struct session_books *live)
 	return true;
 }
 
-static bool has_schedule(const struct books *b)
-{
-	for (unsigned i = 0; i < OP_COUNT; i++)
-		if (b->op[i].interval_ns)
-			return !b->paused;
-	return false;
-}
-
 void books_begin(struct books *b, const uint64_t interval_ns[OP_COUNT], uint64_t phase_ns,
 		 uint64_t now_ns)
 {
-	if (b->has_live || has_schedule(b))
+	/* By a row that is gone, also where its peer lacked all: then nothing is due. */
+	if (b->has_live || !b->paused)
 		return;
 	for (unsigned i = 0; i < OP_COUNT; i++) {
 		struct op_account *a = &b->op[i];

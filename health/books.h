@@ -32,7 +32,7 @@ struct op_account {
 struct books {
 	uint64_t session_id;
 	bool has_live;
-	bool paused;	       /* between the rows of a planned rebuild: nothing is due */
+	bool paused;	       /* no row yet, or between those of a planned rebuild */
 	enum skip_reason gone; /* of the last instant that main booked without a row */
 	uint64_t ack_sum_ns, ack_count, live_ack_sum_ns, live_ack_count;
 	struct op_account op[OP_COUNT];
@@ -43,6 +43,9 @@ void books_init(struct books *b, uint64_t session_id);
  * is no row yet. False, and nothing changes, when the row is another session's, breaks an identity
  * of the books or went backwards (a torn or lying table). */
 bool books_live(struct books *b, const struct session_books *live);
+/* Until it starts to book (at its first connection or first failure to connect), a row says that it
+ * is booked for ever: it is no row yet for the books. */
+bool books_row_started(const struct session_books *row);
 /* No worker has it, and none may for long: from now on main books by this schedule until a row
  * does. An interval of 0: the operation is off. No-op while there is a row, or a schedule that is
  * still valid (it is not after books_rebuild()). */

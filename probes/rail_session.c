@@ -510,12 +510,13 @@ static void schedule_op(struct rail *r, struct rail_session *s, unsigned op, uin
 {
 	struct op_books *b = &s->books.op[op];
 
+	/* Also where nothing is due, so that the row's time never goes back when something is. */
+	b->booked_until_ns = s->started ? now : UINT64_MAX;
 	b->interval_ns = s->lacks >> op & 1u ? 0 : r->ops[op].interval_ns;
 	if (!b->interval_ns)
 		return;
 	b->phase_ns = phase_ns;
 	s->next_due[op] = schedule_next(b->phase_ns, b->interval_ns, now);
-	b->booked_until_ns = s->started ? now : UINT64_MAX;
 }
 
 /* The operations in the set get their schedule anew, from now on. */

@@ -327,6 +327,34 @@ static void test_a_peer_with_smaller_sizes_is_probed_with_what_it_takes(void **s
 	assert_runs(a, OP_WRITE);
 }
 
+/* Main holds a row whose time goes back for a lie, and reads it no more. */
+static void test_an_operation_that_comes_later_never_takes_the_books_back(void **state)
+{
+	struct host *a = host_new("host1", "10.0.0.1"), *b;
+	uint64_t before;
+
+	(void)state;
+	memcpy(a->cfg.op, all_ops, sizeof(a->cfg.op));
+	a->cfg.op[OP_SEND].size = 4096;
+	host_start(a);
+	b = host_up("host2", "10.0.0.2");
+	world_run(10 * NSEC_PER_MSEC);
+	host_session(a, 0, "host2", "10.0.0.2");
+	assert_up(a, 0);
+	world_run(NSEC_PER_SEC);
+	assert_lacks(a, OP_SEND, OP_LACK_PEER_SIZE);
+	before = host_books(a, 0, OP_SEND).booked_until_ns;
+	host_crash(b);
+	b->cfg.op[OP_SEND].size = 4096;
+	world_run(500 * NSEC_PER_MSEC);
+	host_start(b);
+	assert_true(world_until_state(a, 0, SESSION_UP, 20 * NSEC_PER_SEC));
+	world_run(NSEC_PER_SEC);
+	assert_int_equal(host_conn(a, 0).op_lack[OP_SEND], OP_LACK_NONE);
+	assert_in_range(host_books(a, 0, OP_SEND).ok, 4, 6);
+	assert_true(host_books(a, 0, OP_SEND).booked_until_ns >= before);
+}
+
 /* --- sizes --- */
 
 static void test_the_largest_sizes_work(void **state)
@@ -371,6 +399,7 @@ int main(void)
 		TEST(test_an_older_peer_offers_no_scratch_and_loses_nothing),
 		TEST(test_a_peer_that_was_upgraded_is_probed_with_all),
 		TEST(test_a_peer_with_smaller_sizes_is_probed_with_what_it_takes),
+		TEST(test_an_operation_that_comes_later_never_takes_the_books_back),
 		TEST(test_the_largest_sizes_work),
 		TEST(test_a_device_without_inline_room_runs_all),
 	};

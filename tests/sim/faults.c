@@ -422,12 +422,14 @@ static void settings_fault(void)
 	struct host *h = any_host();
 	struct config *f = &h->file;
 	unsigned op = below(OP_COUNT);
+	/* The larger ones a peer with the smaller cannot take: it lacks the operation. */
+	uint32_t size = below(2) ? 64 : 4096;
 
 	switch (below(5)) {
 	case 0:
 		f->op[op] = (struct op_config){intervals[below(4)] * NSEC_PER_MSEC,
 					       (10 + below(300)) * NSEC_PER_MSEC,
-					       op == OP_ATOMIC ? 8 : 64, 0};
+					       op == OP_ATOMIC ? 8 : size, 0};
 		break;
 	case 1:
 		if (op != OP_SEND)

@@ -13,6 +13,9 @@ void oracle_be_quiet(void);
 /* A row began to book, in oracle_worker.c's eyes. */
 void oracle_row_started(const struct host *h, uint64_t session_id,
 			const struct session_books *books);
+/* One operation of a row has another schedule: none, or one again. */
+void oracle_row_rescheduled(const struct host *h, uint64_t session_id, enum op op,
+			    const struct op_books *b);
 /* Main of h has settled its books. */
 void oracle_after_look(struct host *h);
 /* A thread ran: it must rest at times. */

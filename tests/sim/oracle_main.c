@@ -131,6 +131,16 @@ void oracle_row_started(const struct host *h, uint64_t session_id, const struct 
 	e->open = true;
 }
 
+void oracle_row_rescheduled(const struct host *h, uint64_t session_id, enum op op,
+			    const struct op_books *b)
+{
+	const struct books *books = host_books(h, session_id);
+	struct expected *e = books ? find(books) : NULL;
+
+	if (e)
+		begin(e, op, b->interval_ns, b->phase_ns, b->booked_until_ns);
+}
+
 /* --- a look --- */
 
 static const char *name_of(const struct session *s)

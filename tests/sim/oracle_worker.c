@@ -67,21 +67,30 @@ static void check_identities(uint32_t row, enum op op, const struct op_books *b)
 }
 
 /* How long an instant may wait for the request of another operation (rail_session.c). */
+static uint64_t patience_of(const struct op_config *cfg)
+{
+	uint64_t part = cfg->deadline_ns / 5, half = cfg->interval_ns / 2;
+
+	return part < half ? part : half;
+}
+
+/* Between a change of the settings and the end of the sessions that were made by the old ones, an
+ * instant may have begun to wait under the old and be looked at under the new. */
 static uint64_t patience_ns(const struct process *p, uint32_t row, enum op op)
 {
-	const struct op_config *cfg = &p->rail->ops[op];
-	uint64_t part = cfg->deadline_ns / 5, half = cfg->interval_ns / 2;
+	uint64_t now = patience_of(&p->rail->ops[op]), before = p->seen[row].patience_ns[op];
 
 	if (!p->control->sessions[row]->rs.wr.seq)
 		return 0;
-	return part < half ? part : half;
+	return now > before ? now : before;
 }
 
 /* Every instant since the row began is booked once, whenever it is looked at. */
 static void check_schedule(const struct process *p, uint32_t row, enum op op,
 			   const struct op_books *b, uint64_t start_ns)
 {
-	uint64_t due = schedule_count(b->phase_ns, b->interval_ns, start_ns, b->booked_until_ns);
+	uint64_t due = p->seen[row].counted[op] +
+		       schedule_count(b->phase_ns, b->interval_ns, start_ns, b->booked_until_ns);
 	uint64_t behind = schedule_count(b->phase_ns, b->interval_ns, b->booked_until_ns,
 					 simulation_now_ns() - patience_ns(p, row, op));
 
@@ -107,9 +116,25 @@ static void check_op(struct process *p, uint32_t row, enum op op, const struct o
 				 op_name(op));
 		return;
 	}
-	if (!seen->start_ns[op])
+	if (!seen->start_ns[op]) {
 		seen->start_ns[op] = b->booked_until_ns;
+		seen->patience_ns[op] = patience_of(&p->rail->ops[op]);
+	}
 	check_schedule(p, row, op, b, seen->start_ns[op]);
+}
+
+/* The peer has begun or ceased to lack the operation: what was due until then stays due. */
+static void follow_schedule(struct process *p, uint32_t row, enum op op, const struct op_books *b)
+{
+	struct row_seen *seen = &p->seen[row];
+
+	if (!seen->began || seen->interval_ns[op] == b->interval_ns)
+		return;
+	seen->counted[op] += schedule_count(b->phase_ns, seen->interval_ns[op], seen->start_ns[op],
+					    b->booked_until_ns);
+	seen->start_ns[op] = b->booked_until_ns;
+	seen->interval_ns[op] = b->interval_ns;
+	oracle_row_rescheduled(p->host, seen->id, op, b);
 }
 
 /* What the rail knows and what it shows is the same after every round. */
@@ -134,14 +159,19 @@ static void check_row(struct process *p, uint32_t row, const struct session *s)
 	if (seen->id != b->session_id)
 		*seen = (struct row_seen){.id = b->session_id};
 	began = s->rs.started && !seen->began;
-	for (unsigned op = 0; op < OP_COUNT; op++)
+	for (unsigned op = 0; op < OP_COUNT; op++) {
+		follow_schedule(p, row, (enum op)op, &b->op[op]);
 		if (b->op[op].interval_ns)
 			check_op(p, row, (enum op)op, &b->op[op]);
+	}
 	if (seen->changed)
 		check_shown(p, row, b);
-	if (began)
-		oracle_row_started(p->host, b->session_id, b);
-	seen->began |= began;
+	if (!began)
+		return;
+	seen->began = true;
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		seen->interval_ns[op] = b->op[op].interval_ns;
+	oracle_row_started(p->host, b->session_id, b);
 }
 
 /* --- connections --- */

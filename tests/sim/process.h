@@ -33,7 +33,10 @@ struct process {
 		enum session_state state;
 		struct session_books books;
 		bool began, changed;
-		uint64_t start_ns[OP_COUNT]; /* instants after it are booked; 0: not begun */
+		uint64_t start_ns[OP_COUNT];	/* instants after it are booked; 0: not begun */
+		uint64_t patience_ns[OP_COUNT]; /* by the settings that it was made by */
+		/* Of its schedule; what a peer lacks has none for as long. */
+		uint64_t interval_ns[OP_COUNT], counted[OP_COUNT];
 		uint64_t window_ns;
 		unsigned attempts; /* in this window */
 	} seen[ROWS_MAX];

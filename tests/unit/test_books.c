@@ -534,6 +534,49 @@ static void test_absent_from_the_start_is_booked_by_the_configured_schedule(void
 	assert_true(op_books_balanced(&s.total[OP_SEND]));
 }
 
+static void test_what_the_peer_lacked_is_not_due_while_the_device_is_absent(void **state)
+{
+	struct session_books row = {.session_id = SESSION};
+	struct scene s;
+
+	(void)state;
+	scene_init(&s);
+	memset(&s.rail, 0, sizeof(s.rail));
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		row.op[op].booked_until_ns = s.now;
+	assert_true(books_live(&s.books, &row));
+	books_fold(&s.books);
+	books_begin(&s.books, intervals, 0, s.now);
+	s.now += 12 * SEC;
+	books_derive_gone(&s.books, s.now, SKIP_DEVICE_ABSENT);
+	look(&s);
+	assert_int_equal(s.total[OP_SEND].scheduled, 0);
+}
+
+static void
+test_a_row_seen_first_when_its_operation_was_found_lacking_starts_where_it_did(void **state)
+{
+	struct session_books row = {.session_id = SESSION};
+	struct op_books *send = &row.op[OP_SEND];
+	struct scene s;
+
+	(void)state;
+	scene_init(&s);
+	memset(&s.rail, 0, sizeof(s.rail));
+	books_begin(&s.books, intervals, 0, s.now);
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		row.op[op].booked_until_ns = s.now + 10 * SEC;
+	/* The last two instants before the peer said that it cannot. */
+	send->phase_ns = 0;
+	send->scheduled = send->not_attempted[SKIP_NOT_CONNECTED] = 2;
+	s.now += 10 * SEC;
+	books_derive_gone(&s.books, s.now, SKIP_DEVICE_ABSENT);
+	assert_true(books_live(&s.books, &row));
+	look(&s);
+	assert_in_range(s.total[OP_SEND].scheduled, 10 * SEC / intervals[OP_SEND] - 1,
+			10 * SEC / intervals[OP_SEND] + 1);
+}
+
 static void test_another_schedule_after_a_rebuild_keeps_what_was_booked(void **state)
 {
 	static const uint64_t slower[OP_COUNT] = {1 * SEC, 0, 0, 0};
@@ -730,6 +773,9 @@ int main(void)
 		cmocka_unit_test(test_lying_row_is_refused_and_changes_nothing),
 		cmocka_unit_test(test_session_that_never_ran_books_nothing),
 		cmocka_unit_test(test_absent_from_the_start_is_booked_by_the_configured_schedule),
+		cmocka_unit_test(test_what_the_peer_lacked_is_not_due_while_the_device_is_absent),
+		cmocka_unit_test(
+			test_a_row_seen_first_when_its_operation_was_found_lacking_starts_where_it_did),
 		cmocka_unit_test(test_another_schedule_after_a_rebuild_keeps_what_was_booked),
 		cmocka_unit_test(test_ack_sums_survive_workers),
 		cmocka_unit_test(test_stamps_of_a_clock_that_was_set_back_give_way_to_later_ones),
