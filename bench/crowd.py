@@ -15,6 +15,7 @@ DEVICE = "rxe9"
 NETDEV = "dummy9"
 PROBER = "10.98.1.1"
 FIRST_PORT = 11000
+OPS = ("send", "read", "write")
 LAB_PORT = 10479  # of a guest, which the lab forwards
 
 NETWORK = f"""
@@ -71,7 +72,7 @@ class Daemon:
         self.crowd.exec(f"systemctl kill --kill-who=all -s KILL {self.name}", check=False)
 
     def get(self, path):
-        return self.crowd.exec(f"curl -sS -m 20 http://127.0.0.1:{self.port}{path}")
+        return self.crowd.exec(f"curl -sS -m 60 http://127.0.0.1:{self.port}{path}")
 
     def status(self):
         return json.loads(self.get("/api/v1/status"))
@@ -125,7 +126,7 @@ class Crowd:
     def prober(self, peers, classes, number=1, interval="5s", **limits):
         text = f"[rail fabric]\ndevice = {DEVICE}\nsubnet = 10.98.1.0/24\n"
         text += "".join(f"[class {name}]\ntos = {tos}\n" for name, tos in classes)
-        text += keys("probe", {f"{op}_interval": interval for op in ("send", "read")})
+        text += keys("probe", {f"{op}_interval": interval for op in OPS})
         text += keys("limits", limits) + "[peers]\naccept = any\n"
         text += "".join(f"peer = peer{i}/fabric {address(i)}\n" for i in range(1, peers + 1))
         return self.daemon("prober", text, number)
@@ -133,7 +134,7 @@ class Crowd:
     def neighbour(self, i, count, interval="5s"):
         """Number i of count daemons with one address each, all in each other's list."""
         text = f"[rail fabric]\ndevice = {DEVICE}\nsubnet = {address(i)}/32\n"
-        text += keys("probe", {f"{op}_interval": interval for op in ("send", "read")}) + "[peers]\n"
+        text += keys("probe", {f"{op}_interval": interval for op in OPS}) + "[peers]\n"
         text += "".join(f"peer = near{n}/fabric {address(n)}\n" for n in range(1, count + 1))
         return self.daemon(f"near{i}", text, 10 + i)
 
