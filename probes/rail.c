@@ -197,7 +197,8 @@ static void take_events(struct rail *r, uint32_t most)
 
 bool rail_arm(struct rail *r)
 {
-	uint32_t unarmed = 0, n = 0;
+	uint32_t unarmed = 0;
+	bool came = false;
 
 	for (uint32_t i = 0; i < r->n_queues; i++)
 		unarmed += !r->queue[i].armed;
@@ -211,10 +212,11 @@ bool rail_arm(struct rail *r)
 		if (q->armed)
 			continue;
 		q->armed = ibv_req_notify_cq(q->q.cq, 0) == 0;
-		n++;
+		/* A completion between the last poll and the arming raises no event: poll once
+		 * more, this queue alone, for the others' events come. */
+		came |= rail_poll_queue(r, q) > 0;
 	}
-	/* A completion between the last poll and the arming raises no event: poll once more. */
-	return n && rail_poll(r) > 0;
+	return came;
 }
 
 void rail_wait(struct rail *r, uint64_t wake_ns)

@@ -447,13 +447,21 @@ static void completed(struct rail *r, struct rail_queue *q, const struct ibv_wc 
 		send_done(r, c, wc);
 }
 
-/* What is there now, at most a batch; the number, -1: the CQ is broken. */
-static int poll_queue(struct rail *r, struct rail_queue *q)
+static void cq_broke(struct rail *r)
+{
+	if (!r->cq_failed)
+		spsc_push(r->p.notes, &(struct rail_note){.type = NOTE_CQ_ERROR});
+	r->cq_failed = true; /* once: control ends the worker */
+}
+
+unsigned rail_poll_queue(struct rail *r, struct rail_queue *q)
 {
 	struct ibv_wc wc[POLL_BATCH];
 	int n = ibv_poll_cq(q->q.cq, POLL_BATCH, wc);
 
-	if (n) {
+	if (n < 0)
+		cq_broke(r);
+	if (n > 0) {
 		measure_lag(r, r->p.now_ns());
 		q->armed = false;
 	}
@@ -461,14 +469,7 @@ static int poll_queue(struct rail *r, struct rail_queue *q)
 		completed(r, q, &wc[i]);
 	if (q->rx_free_len)
 		rail_rx_refill(r, q);
-	return n;
-}
-
-static void cq_broke(struct rail *r)
-{
-	if (!r->cq_failed)
-		spsc_push(r->p.notes, &(struct rail_note){.type = NOTE_CQ_ERROR});
-	r->cq_failed = true; /* once: control ends the worker */
+	return n < 0 ? 0 : (unsigned)n;
 }
 
 /* A batch of each queue in turn: a busy one keeps no other waiting. */
@@ -480,13 +481,9 @@ unsigned rail_poll(struct rail *r)
 	for (unsigned round = 0; more && round < POLL_ROUNDS; round++) {
 		more = false;
 		for (uint32_t i = 0; i < r->n_queues; i++) {
-			int n = poll_queue(r, &r->queue[i]);
+			unsigned n = rail_poll_queue(r, &r->queue[i]);
 
-			if (n < 0) {
-				cq_broke(r);
-				return total;
-			}
-			total += (unsigned)n;
+			total += n;
 			more |= n == POLL_BATCH;
 		}
 	}

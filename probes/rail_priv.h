@@ -49,6 +49,8 @@ void rail_conn_mark(struct rail *r, struct rail_conn *c);
 void rail_conn_forget(struct rail *r, struct rail_conn *c);
 /* Poll until the CQs are empty (bounded); the number of completions handled. */
 unsigned rail_poll(struct rail *r);
+/* A batch of one CQ; the number, 0 also when it is broken. */
+unsigned rail_poll_queue(struct rail *r, struct rail_queue *q);
 /* Post a probe's work request; 0 or a positive errno. */
 int rail_conn_post_send(struct rail *r, struct rail_conn *c, uint64_t seq, uint32_t len);
 /* READ, WRITE or atomic. */

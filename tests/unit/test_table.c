@@ -1,13 +1,12 @@
 #include "support.h"
 
-#include "chance.h"
-
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "chance.h"
 #include "core/clock.h"
 #include "probes/table.h"
 
