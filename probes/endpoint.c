@@ -99,9 +99,13 @@ int endpoint_open_device(struct endpoint *e, const char *device, char *err, size
 		endpoint_error_text("RDMA devices cannot be listed", r, err, errlen);
 		return -r;
 	}
+	snprintf(what, sizeof(what), "%.64s cannot be opened for verbs", device);
 	for (int i = 0; list[i]; i++) {
 		if (strcmp(ibv_get_device_name(list[i]), device))
 			continue;
+		snprintf(what, sizeof(what),
+			 "%.64s (/dev/infiniband/%.32s) cannot be opened for verbs", device,
+			 list[i]->dev_name);
 		errno = 0;
 		e->own = ibv_open_device(list[i]);
 		r = e->own ? 0 : errno ? errno : EIO;
@@ -115,7 +119,6 @@ int endpoint_open_device(struct endpoint *e, const char *device, char *err, size
 		if (e->own)
 			ibv_close_device(e->own);
 		e->own = NULL;
-		snprintf(what, sizeof(what), "%.64s cannot be opened for verbs", device);
 		endpoint_error_text(what, r, err, errlen);
 		return -r;
 	}

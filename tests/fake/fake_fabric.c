@@ -340,6 +340,7 @@ struct fake_device *fabric_add_device(const char *name, const char *address)
 	dev->port_active = true;
 	dev->next_qpn = 17; /* the same on all: only with its device does a number mean a QP */
 	snprintf(dev->dev.name, sizeof(dev->dev.name), "%s", name);
+	snprintf(dev->dev.dev_name, sizeof(dev->dev.dev_name), "uverbs-%s", name);
 	fake_unlock();
 	if (address)
 		fabric_add_address(dev, address, IBV_GID_TYPE_ROCE_V2);
