@@ -43,12 +43,16 @@ static uint64_t random64(void)
 	return v;
 }
 
-/* Signals are main's business: it says WISH_STOP, and kills when that is not heard. */
+/* Signals are main's business: it says WISH_STOP, and kills when that is not heard. Those of a
+ * fault end the process also when another one sent them. */
 static void settle_process(void)
 {
+	static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
 	sigset_t all;
 
 	sigfillset(&all);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		sigdelset(&all, faults[i]);
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
