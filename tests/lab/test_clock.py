@@ -1,6 +1,5 @@
 """The clock is set back two minutes and on by an hour: nothing that is measured notices."""
 
-import time
 
 from audit import INTERVAL_S, MAX_UNEVEN, Audit, Events, check_no_losses, snapshot_time
 from books import counts_of, operations

@@ -7,8 +7,6 @@ from books import operations
 from healing import Healing
 from waiting import wait_for
 
-pytestmark = pytest.mark.wide
-
 VICTIM = "host1"
 WATCHERS = ("host2", "host3")
 MAX_BUSY = 2  # deadlines that a busy machine may miss by itself

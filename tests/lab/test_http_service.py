@@ -15,8 +15,6 @@ from waiting import wait_for
 sys.path.insert(0, str(TOP / "tests" / "exporters"))
 from certificates import Authority  # noqa: E402
 
-pytestmark = pytest.mark.wide
-
 HOST = "host2"
 DIR = "/etc/rdma-pingmesh/tls"
 USER, PASSWORD = "prometheus", "lab password"

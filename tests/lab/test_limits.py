@@ -4,14 +4,10 @@ import contextlib
 import socket
 import time
 
-import pytest
-
 from audit import Audit, Events, check_no_losses, wait_reachable
 from guest import journal_cursor, journal_since, main_pid, prop, reload_service, timed, worker_pid
 from host_faults import few_descriptors, full_state, make_state_read_only
 from waiting import wait_for
-
-pytestmark = pytest.mark.wide
 
 HOST = "host1"
 SPARE = 32

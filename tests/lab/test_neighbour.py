@@ -13,8 +13,6 @@ from audit import Audit, Events, check_only
 from healing import Healing
 from waiting import wait_for
 
-pytestmark = pytest.mark.wide
-
 LOSSY = "host3"
 LOSS_S = 60
 NEIGHBOURS = ("host1", "host2")

@@ -3,14 +3,10 @@
 import contextlib
 import re
 
-import pytest
-
 from audit import Audit, Events, wait_counters
 from books import counts_of, operations
 from guest import own_config, reload_service, write_config
 from waiting import wait_for
-
-pytestmark = pytest.mark.wide
 
 VICTIM, OTHER, THIRD = "host1", "host2", "host3"
 ALL = {"send", "read", "write", "atomic"}

@@ -12,8 +12,6 @@ from healing import Healing
 from host_faults import held, paused
 from waiting import wait_for
 
-pytestmark = pytest.mark.wide
-
 VICTIM = "host3"
 SLACK_S = 3  # the first look was at a snapshot that may have been two seconds old
 WATCHDOG = "Watchdog timeout"

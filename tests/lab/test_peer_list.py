@@ -3,12 +3,8 @@
 import contextlib
 import json
 
-import pytest
-
 from audit import Audit, check_untouched
 from guest import own_config, reload_service, without_peers, write_config
-
-pytestmark = pytest.mark.wide
 
 VICTIM = "host1"
 OTHER = "host2"

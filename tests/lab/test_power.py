@@ -2,13 +2,9 @@
 
 import time
 
-import pytest
-
 from audit import Audit, Events, check_only, check_untouched, findings
 from healing import Healing
 from waiting import wait_for
-
-pytestmark = pytest.mark.wide
 
 VICTIM = "host3"
 WATCHERS = ("host1", "host2")

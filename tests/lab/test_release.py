@@ -1,12 +1,8 @@
 """A device is released for work on its driver, while the service goes on, and taken back."""
 
-import pytest
-
 from audit import Audit, check_no_losses, device, findings
 from guest import main_pid, timed
 from waiting import wait_for
-
-pytestmark = pytest.mark.wide
 
 VICTIM = "host3"
 OTHER = "host1"

@@ -6,8 +6,6 @@ from audit import Audit, check_only, check_untouched
 from healing import Healing
 from waiting import wait_for
 
-pytestmark = pytest.mark.wide
-
 VICTIM = "host2"
 WATCHERS = ("host1", "host3")
 RESTARTS = 20

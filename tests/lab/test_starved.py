@@ -1,13 +1,9 @@
 """The service gets 5 % of a processor: what that spoils is its own delay and nobody's fault."""
 
-import pytest
-
 from audit import Audit, Events, findings
 from guest import main_pid, worker_pid
 from host_faults import cpu_quota
 from waiting import wait_for
-
-pytestmark = pytest.mark.wide
 
 VICTIM = "host2"
 QUOTA = 5

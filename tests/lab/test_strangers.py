@@ -11,8 +11,6 @@ from guest import ROCE_PORT, journal_cursor, journal_since, own_config, stopped,
 from labtools import TOP
 from waiting import wait_for
 
-pytestmark = pytest.mark.wide
-
 HOST = "host1"
 OTHER = "host2"
 GUEST = "host3"

@@ -10,8 +10,6 @@ from healing import Healing
 from host_faults import stopped_process
 from waiting import wait_for
 
-pytestmark = pytest.mark.wide
-
 VICTIM = "host1"
 OTHER = "host2"
 WATCHDOG_S = 30
