@@ -43,11 +43,12 @@ int check_load(const struct options *options, struct config *ret, struct peer_so
 {
 	char err[CONFIG_PATH_MAX + PEER_FILE_ERROR];
 	struct peer_source nothing = {0};
+	const struct peer_source_ways ways = {.warn = print_bad_target};
 	int r = load(options, ret, ret_unknown);
 
 	if (r < 0)
 		return r;
-	r = peer_source_read(ret_peers, ret, &nothing, print_bad_target, NULL, err, sizeof(err));
+	r = peer_source_read(ret_peers, ret, &nothing, &ways, err, sizeof(err));
 	if (r < 0) {
 		fprintf(stderr, "%s\n", err);
 		config_free(ret);

@@ -10,12 +10,12 @@
 #include "core/log.h"
 #include "daemon/check.h"
 #include "daemon/commander.h"
+#include "daemon/file_reader.h"
 #include "daemon/inbox.h"
 #include "daemon/listeners.h"
 #include "daemon/looker.h"
 #include "daemon/namer.h"
 #include "daemon/peer_reload.h"
-#include "daemon/peer_watch.h"
 #include "daemon/planner.h"
 #include "daemon/protection.h"
 #include "daemon/reload.h"
@@ -295,7 +295,7 @@ static void close_all(struct daemon *d)
 	notify_free(d->notify);
 	sessions_free(d->sessions);
 	rails_free(d->rails);
-	peer_watch_free(d->peer_watch);
+	file_reader_free(d->file_reader);
 	namer_free(d->namer);
 	peers_free(d->peers);
 	peer_source_free(&d->peer_source);

@@ -20,7 +20,7 @@ struct commander;
 struct http_server;
 struct looker;
 struct namer;
-struct peer_watch;
+struct file_reader;
 struct protection;
 struct stopper;
 
@@ -46,7 +46,7 @@ struct daemon {
 	struct refusals refusals;
 	struct peers *peers;
 	struct peer_source peer_source; /* of the list in force */
-	struct peer_watch *peer_watch;
+	struct file_reader *file_reader;
 	struct namer *namer;   /* addresses of host names */
 	bool reload_for_peers; /* the last reload was refused for the peer file alone */
 	bool peer_file_ok;     /* false: its last version was refused, or it cannot be read */

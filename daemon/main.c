@@ -5,18 +5,18 @@
 
 #include "daemon/check.h"
 #include "daemon/daemon.h"
+#include "daemon/file_helper.h"
 #include "daemon/options.h"
 #include "daemon/print_plan.h"
 #include "daemon/resolver_helper.h"
 
 /* rdma-pingmeshd --resolver SOCKET_FD: the helper that looks up host names. */
-static int run_resolver(const char *text)
+static int run_helper(const char *text, int (*helper)(int fd))
 {
 	char *end;
 	long fd = strtol(text, &end, 10);
 
-	return end == text || *end || fd < 0 || fd > 1 << 20 ? OPTIONS_USAGE
-							     : resolver_helper_main((int)fd);
+	return end == text || *end || fd < 0 || fd > 1 << 20 ? OPTIONS_USAGE : helper((int)fd);
 }
 
 static int run(const struct options *options)
@@ -46,7 +46,9 @@ int main(int argc, char **argv)
 	char err[256];
 
 	if (argc == 3 && strcmp(argv[1], "--resolver") == 0)
-		return run_resolver(argv[2]);
+		return run_helper(argv[2], resolver_helper_main);
+	if (argc == 3 && strcmp(argv[1], "--file-helper") == 0)
+		return run_helper(argv[2], file_helper_main);
 	if (options_parse(&options, argc, argv, err, sizeof(err)) < 0) {
 		fprintf(stderr, "rdma-pingmeshd: %s\n", err);
 		return OPTIONS_USAGE;

@@ -5,28 +5,48 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "daemon/daemon.h"
+#include "daemon/file_reader.h"
 #include "daemon/inbox.h"
 #include "daemon/looker.h"
 #include "daemon/namer.h"
-#include "daemon/peer_watch.h"
 #include "daemon/planner.h"
 #include "daemon/reload.h"
 
 #define ERROR_TEXT (CONFIG_PATH_MAX + PEER_FILE_ERROR)
 
+struct reading {
+	struct file_reader *reader;
+	uint64_t wait_ns;
+	struct strbuf *lines; /* NULL: not wanted */
+};
+
 static void on_warning(void *arg, const char *text)
 {
-	struct strbuf *lines = arg;
+	const struct reading *reading = arg;
 
 	log_warn("%s", text);
-	if (lines)
-		strbuf_printf(lines, "warning: %s\n", text);
+	if (reading->lines)
+		strbuf_printf(reading->lines, "warning: %s\n", text);
+}
+
+static ssize_t read_file(void *arg, const char *path, char **ret, char *err, size_t errlen)
+{
+	const struct reading *reading = arg;
+
+	return file_reader_read(reading->reader, path, reading->wait_ns, ret, err, errlen);
 }
 
 int peer_reload_read(struct daemon *d, const struct config *config, struct peer_source *ret,
 		     struct strbuf *lines, char *err, size_t errlen)
 {
-	int r = peer_source_read(ret, config, &d->peer_source, on_warning, lines, err, errlen);
+	struct reading reading = {
+		.reader = d->file_reader,
+		.wait_ns = d->serving ? FILE_READER_WAIT_NS : FILE_READER_START_NS,
+		.lines = lines,
+	};
+	const struct peer_source_ways ways = {
+		.read = read_file, .warn = on_warning, .arg = &reading};
+	int r = peer_source_read(ret, config, &d->peer_source, &ways, err, errlen);
 
 	if (r < 0 && lines)
 		strbuf_printf(lines, "%s\n", err);
@@ -99,11 +119,11 @@ int peer_reload_start(struct daemon *d)
 	char err[ERROR_TEXT];
 	int r;
 
-	d->peer_watch = peer_watch_new(d->loop, on_changed, d);
-	if (!d->peer_watch)
+	d->file_reader = file_reader_new(d->loop, on_changed, d);
+	if (!d->file_reader)
 		return -errno;
 	/* Before it is read: what changes from now on is told. */
-	peer_watch_follow(d->peer_watch, d->config.peers_file);
+	file_reader_follow(d->file_reader, d->config.peers_file);
 	r = peer_reload_read(d, &d->config, &source, NULL, err, sizeof(err));
 	if (r == 0) {
 		peer_reload_take(d, &source);

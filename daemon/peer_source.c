@@ -16,8 +16,7 @@ void peer_source_free(struct peer_source *s)
 
 struct warning {
 	const char *path;
-	void (*warn)(void *arg, const char *text);
-	void *arg;
+	const struct peer_source_ways *ways;
 };
 
 static void on_warning(void *arg, const char *text)
@@ -26,7 +25,7 @@ static void on_warning(void *arg, const char *text)
 	char line[CONFIG_PATH_MAX + PEER_FILE_ERROR];
 
 	snprintf(line, sizeof(line), "%s: %s", w->path, text);
-	w->warn(w->arg, line);
+	w->ways->warn(w->ways->arg, line);
 }
 
 static void warn_of_rest(struct warning *w, size_t refused)
@@ -75,7 +74,8 @@ static int read_file(struct peer_source *s, const struct config *config, struct 
 	int r;
 
 	name_copy(s->path, sizeof(s->path), config->peers_file);
-	len = peer_file_read(s->path, &text, why, sizeof(why));
+	len = w->ways->read ? w->ways->read(w->ways->arg, s->path, &text, why, sizeof(why))
+			    : peer_file_read(s->path, &text, why, sizeof(why));
 	if (len < 0) {
 		snprintf(err, errlen, "%s: %s", s->path, why);
 		return (int)len;
@@ -111,10 +111,10 @@ static int check_shrunk(const struct peer_source *s, const struct config *config
 }
 
 int peer_source_read(struct peer_source *ret, const struct config *config,
-		     const struct peer_source *now, void (*warn)(void *arg, const char *text),
-		     void *arg, char *err, size_t errlen)
+		     const struct peer_source *now, const struct peer_source_ways *ways, char *err,
+		     size_t errlen)
 {
-	struct warning w = {.path = config->peers_file, .warn = warn, .arg = arg};
+	struct warning w = {.path = config->peers_file, .ways = ways};
 	struct peer_source s;
 	int r = peer_source_without_file(&s, config);
 

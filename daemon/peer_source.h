@@ -17,10 +17,18 @@ struct peer_source { /* zeroed: an empty list */
 };
 
 void peer_source_free(struct peer_source *s);
-/* What config asks for, read now, into *ret, in place of `now`. warn is told of each bad target,
- * with the file's name. 0; or -errno with a message that names the file: *ret is untouched. */
+struct peer_source_ways {
+	/* As peer_file_read(); NULL: that, however long it takes. */
+	ssize_t (*read)(void *arg, const char *path, char **ret, char *err, size_t errlen);
+	/* Told of each bad target, with the file's name. */
+	void (*warn)(void *arg, const char *text);
+	void *arg; /* of both */
+};
+
+/* What config asks for, read now, into *ret, in place of `now`. 0; or -errno with a message that
+ * names the file: *ret is untouched. */
 int peer_source_read(struct peer_source *ret, const struct config *config,
-		     const struct peer_source *now, void (*warn)(void *arg, const char *text),
-		     void *arg, char *err, size_t errlen);
+		     const struct peer_source *now, const struct peer_source_ways *ways, char *err,
+		     size_t errlen);
 /* The list without the file, for a start when that cannot be read: 0 or -ENOMEM. */
 int peer_source_without_file(struct peer_source *ret, const struct config *config);

@@ -8,10 +8,10 @@
 #include "core/log.h"
 #include "core/names.h"
 #include "daemon/daemon.h"
+#include "daemon/file_reader.h"
 #include "daemon/inbox.h"
 #include "daemon/looker.h"
 #include "daemon/peer_reload.h"
-#include "daemon/peer_watch.h"
 #include "daemon/planner.h"
 #include "daemon/protection.h"
 #include "daemon/wishes.h"
@@ -162,7 +162,7 @@ static void take_over(struct daemon *d, struct config *new, struct peer_source *
 	update_workers(d, renew, (changes & CONFIG_REBUILDS) != 0);
 	planner_run(d);
 	scan_now(d->scan);
-	peer_watch_follow(d->peer_watch, d->config.peers_file);
+	file_reader_follow(d->file_reader, d->config.peers_file);
 	protection_take(d->protection, protection);
 	http_server_allow_reload(d->http, d->config.allow_reload);
 	config_free(&old);

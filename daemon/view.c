@@ -4,6 +4,7 @@
 
 #include "core/clock.h"
 #include "daemon/daemon.h"
+#include "daemon/file_reader.h"
 #include "daemon/namer.h"
 #include "daemon/protection.h"
 
@@ -38,6 +39,8 @@ static void fill_self(struct snapshot *s, const struct daemon *d)
 	s->unknown_keys = d->unknown_keys;
 	s->names_failing = namer_failing(d->namer);
 	s->peers_refused = d->peer_source.n_refused;
+	s->peer_file = snapshot_str(s, d->config.peers_file);
+	s->peer_file_hangs_wall_ns = file_reader_hangs_since(d->file_reader);
 	s->per_peer = per_peer_mode(d->config.per_peer);
 	s->max_series = d->config.max_series;
 	/* Where no device is opened no rail is ever told. */

@@ -12,7 +12,7 @@
 size_t judge_findings_max(const struct snapshot *s, const struct judge_input *in)
 {
 	return PER_DEVICE * s->n_devices + PER_RAIL * s->n_rails + 2 * s->n_sessions +
-	       in->n_duplicates + in->n_refusals + 1;
+	       in->n_duplicates + in->n_refusals + 2;
 }
 
 static const char *subject(struct findings *f, const char *kind, const char *id)
@@ -300,6 +300,23 @@ static void find_other_names(const struct evidence *e, struct findings *f, size_
 	}
 }
 
+/* Probing goes on with the list that is known. */
+static void find_hanging_file(struct findings *f)
+{
+	const struct snapshot *s = f->s;
+
+	if (!s->peer_file_hangs_wall_ns)
+		return;
+	findings_mark_minor(
+		f, findings_add(f, CAUSE_LOCAL_HOST, false, subject(f, "file", s->peer_file),
+				snapshot_printf(f->s,
+						"the peer file %s cannot be read: its file system "
+						"does not answer; the list in force stays, and the "
+						"file is read as soon as it can be",
+						s->peer_file),
+				s->peer_file_hangs_wall_ns));
+}
+
 static void find_refusals(const struct judge_input *in, struct findings *f)
 {
 	for (size_t i = 0; i < in->n_refusals; i++)
@@ -327,6 +344,7 @@ void judge_findings(const struct evidence *e, const struct judge_input *in, stru
 	}
 	find_duplicates(in, f);
 	find_refusals(in, f);
+	find_hanging_file(f);
 	for (size_t i = 0; i < s->n_sessions; i = e->peer_end[i]) {
 		find_peer(e, f, i, e->peer_end[i]);
 		find_other_names(e, f, i, e->peer_end[i]);

@@ -126,6 +126,8 @@ struct snapshot {
 	uint64_t unknown_keys;
 	uint64_t names_failing; /* host names of the peer list that cannot be resolved now */
 	uint64_t peers_refused; /* targets of the peer file that cannot be used */
+	const char *peer_file;
+	uint64_t peer_file_hangs_wall_ns; /* its file system does not answer since; 0: it does */
 	enum per_peer_mode per_peer;
 	uint64_t max_series;
 	bool starting;		 /* not every device has told its rails yet: none is missed */

@@ -2,6 +2,8 @@
 
 import json
 import os
+import pathlib
+import signal
 import time
 
 import pytest
@@ -118,6 +120,81 @@ def test_link_into_another_directory_is_followed():
         (d.dir / "far/new").write_text(json.dumps(entries(1, 3)))
         (d.dir / "far/new").rename(d.dir / "far/list.json")
         wait_names(d, "host3")
+
+
+def file_helper(d):
+    """The pid of the process that reads the peer file."""
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, rest = stat.read_text().split("(", 1)[1].rsplit(")", 1)
+        except OSError:
+            continue
+        if name == "pingmesh-file" and int(rest.split()[1]) == d.process.pid:
+            return int(stat.parent.name)
+    return None
+
+
+def file_findings(d):
+    return [f for f in d.json("/api/v1/findings")["findings"] if f["subject"].startswith("file:")]
+
+
+def test_reload_while_the_file_system_hangs_says_so_and_nothing_waits():
+    with start(entries(1, 2)) as d:
+        d.wait_up(1)
+        assert file_findings(d) == []
+        pid = file_helper(d)
+        os.kill(pid, signal.SIGSTOP)
+        write_peers(d, entries(1, 2, 3))
+        for _ in range(2):
+            done = d.command("reload")
+            assert done.returncode != 0
+            assert "file system does not answer" in done.stdout + done.stderr
+        assert d.get("/-/healthy")[0] == 200
+        assert d.metric(RELOADED) == 0
+        [finding] = file_findings(d)
+        assert finding["subject"] == f"file:{d.dir}/peers.json"
+        assert finding["cause"] == "local_host" and finding["severity"] == "warning"
+        assert names(d) == ["host2"]
+        d.wait_up(1)
+        os.kill(pid, signal.SIGCONT)
+        wait_names(d, "host2", "host3")
+        wait_for(lambda: d.metric(RELOADED) == 1)
+        wait_for(lambda: file_findings(d) == [])
+        assert removes(d) == []
+
+
+def test_file_system_that_begins_to_hang_is_found_without_a_reload():
+    with start(entries(1, 2)) as d:
+        d.wait_up(1)
+        pid = file_helper(d)
+        os.kill(pid, signal.SIGSTOP)
+        write_peers(d, entries(1, 3))
+        wait_for(lambda: file_findings(d), 60)
+        assert names(d) == ["host2"]
+        os.kill(pid, signal.SIGCONT)
+        wait_names(d, "host3")
+        wait_for(lambda: file_findings(d) == [])
+
+
+def test_helper_of_the_peer_file_that_ends_is_replaced():
+    with start(entries(1, 2)) as d:
+        d.wait_up(1)
+        pid = file_helper(d)
+        os.kill(pid, signal.SIGKILL)
+        write_peers(d, entries(1, 3))
+        wait_names(d, "host3")
+        assert file_helper(d) not in (None, pid)
+        d.configure(PROBE + TWO_PEERS)
+        reload(d)
+        wait_for(lambda: file_helper(d) is None)
+
+
+def test_stop_does_not_wait_for_a_file_system_that_hangs():
+    with start(entries(1, 2)) as d:
+        d.wait_up(1)
+        os.kill(file_helper(d), signal.SIGSTOP)
+        status, seconds = d.stop()
+        assert status == 0 and seconds < 3
 
 
 BAD_FILES = {

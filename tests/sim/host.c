@@ -1,6 +1,7 @@
 #include "host.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "daemon/notify.h"
 #include "daemon/namer.h"
 #include "daemon/peer_reload.h"
-#include "daemon/peer_watch.h"
+#include "daemon/file_reader.h"
 #include "daemon/protection.h"
 #include "daemon/planner.h"
 #include "daemon/proc_usage.h"
@@ -92,17 +93,35 @@ void looker_look(struct looker *l)
 }
 
 /* Nobody here has a host name to be looked up, and the peers stand in the configuration. */
-struct peer_watch *peer_watch_new(struct loop *loop, void (*changed)(void *arg), void *arg)
+struct file_reader *file_reader_new(struct loop *loop, void (*changed)(void *arg), void *arg)
 {
 	(void)changed;
 	(void)arg;
-	return (struct peer_watch *)loop;
+	return (struct file_reader *)loop;
 }
 
-void peer_watch_follow(struct peer_watch *w, const char *path)
+void file_reader_follow(struct file_reader *r, const char *path)
 {
-	(void)w;
+	(void)r;
 	(void)path;
+}
+
+ssize_t file_reader_read(struct file_reader *r, const char *path, uint64_t wait_ns, char **ret,
+			 char *err, size_t errlen)
+{
+	(void)r;
+	(void)path;
+	(void)wait_ns;
+	(void)ret;
+	(void)err;
+	(void)errlen;
+	return -ENOENT;
+}
+
+uint64_t file_reader_hangs_since(const struct file_reader *r)
+{
+	(void)r;
+	return 0;
 }
 
 int protection_read(const struct config *c, struct http_protection *ret, char *err, size_t errlen)
