@@ -1,5 +1,7 @@
 """The service dies by kill -9 and systemd brings it back: peers notice, heal, and nothing leaks."""
 
+import time
+
 import pytest
 
 from audit import Audit, Events, wait_reachable
@@ -8,6 +10,9 @@ from guest import main_pid, prop
 from waiting import wait_for
 
 VICTIM = "host1"
+KILLS = 4
+LONG_KILLS = 50
+CONNECTED_WITHIN_S = 10
 
 
 def queue_pairs(lab, host):
@@ -72,3 +77,47 @@ def check_peer(audit, host, before):
         else:
             assert (row["qpn"], row["since"]) == (old["qpn"], old["since"])
     assert metrics.value("rdma_worker_restarts_total", device="rxe0") is not None
+
+
+def connected_since(lab, host, peer):
+    """When the session to that peer came up; None while it is not."""
+    row = lab.row(host, peer)
+    return row["since"] if row["state"] == "up" else None
+
+
+def kill_and_measure(lab, victim, peer):
+    """Seconds from the new process to the sessions of both directions."""
+    pid = main_pid(lab, victim)
+    old = wait_for(lambda: connected_since(lab, peer, victim), 60, f"{peer} has {victim}")
+    lab.exec(victim, "systemctl reset-failed; systemctl kill --kill-who=all -s KILL rdma-pingmesh")
+    wait_for(lambda: main_pid(lab, victim) not in (0, pid), 30, "a new process")
+    wait_reachable(lab, victim)
+    begin = time.monotonic()
+    wait_for(lambda: connected_since(lab, victim, peer), 60, f"{victim} connects")
+    wait_for(lambda: (connected_since(lab, peer, victim) or 0) > old, 60, f"{peer} connects")
+    return time.monotonic() - begin
+
+
+def check_kills(lab, count):
+    """The two kill each other's connections in turn: stale ones at both ends, again and again."""
+    times = []
+    for i in range(count):
+        victim, peer = (VICTIM, "host2") if i % 2 else ("host2", VICTIM)
+        times.append(kill_and_measure(lab, victim, peer))
+    print("seconds to connect: " + " ".join(f"{t:.1f}" for t in times))
+    assert max(times) <= CONNECTED_WITHIN_S, times
+    lab.wait_healthy()
+    wait_for(
+        lambda: {queue_pairs(lab, host) for host in lab.hosts} == {"4"}, 30, "no QP is left over"
+    )
+
+
+@pytest.mark.wide
+def test_kills_at_both_ends_are_connected_again_in_time(lab):
+    check_kills(lab, KILLS)
+
+
+@pytest.mark.long
+@pytest.mark.limit(1500)
+def test_fifty_kills_at_both_ends_are_connected_again_in_time(lab):
+    check_kills(lab, LONG_KILLS)

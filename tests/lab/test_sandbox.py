@@ -3,11 +3,12 @@
 import re
 
 from audit import findings, wait_reachable
-from guest import drop_in, journal_cursor, journal_since, main_pid, worker_pid
+from guest import drop_in, journal_cursor, journal_since, main_pid, timed, worker_pid
 from labtools import TOP
 from waiting import wait_for
 
 HOST = "host2"
+STOP_LIMIT_S = 5
 
 
 def told_exposure():
@@ -63,7 +64,10 @@ def test_too_little_memlock_is_named_with_what_to_set(lab):
             20,
             "the host is not ok",
         )
+        seconds, code = timed(lab, HOST, "systemctl stop rdma-pingmesh")
+        assert code == 0 and seconds < STOP_LIMIT_S, (code, seconds)
     lab.wait_healthy()
+    wait_for(lambda: findings(lab, HOST) == [], 20, "with the limit raised nothing is left to say")
 
 
 def complaint(lab, cursor):

@@ -3,7 +3,9 @@
 import re
 import time
 
-from audit import Audit, Events, check_no_losses, device, findings, snapshot_time
+import pytest
+
+from audit import Audit, Events, check_no_losses, check_untouched, device, findings, snapshot_time
 from guest import kill, main_pid, worker_pid
 from waiting import wait_for
 
@@ -50,9 +52,9 @@ def test_a_killed_worker_is_replaced_and_its_books_are_kept(lab):
     assert metrics.value(cpu, device="rxe0") >= before_metrics.value(cpu, device="rxe0")
 
 
-def delays_told(events):
+def delays_told(events, name="rxe0"):
     """The seconds that each restart was put off by."""
-    texts = " ".join(events.texts(kind="worker", device="rxe0"))
+    texts = " ".join(events.texts(kind="worker", device=name))
     return [float(number) for number in re.findall(r"starting again in ([0-9.]+) s", texts)]
 
 
@@ -88,6 +90,63 @@ def test_a_worker_that_keeps_dying_is_restarted_ever_more_slowly(lab):
     assert all(later > 1.15 * earlier for earlier, later in zip(delays, delays[1:])), delays
     assert main_pid(lab, VICTIM) == main
     check_no_losses(rows, before)
+
+
+CRASHES = 4
+# In the guest, so that each life ends as soon as it has begun.
+CRASH_LOOP = """
+n=0 last=
+for try in $(seq 300); do
+	pid=$(pgrep -f '^rdma-pingmeshd --worker .* rxe1$')
+	if [ -n "$pid" ] && [ "$pid" != "$last" ]; then
+		last=$pid
+		kill -SEGV $pid
+		n=$((n + 1))
+		[ $n -lt CRASHES ] || exit 0
+	fi
+	sleep 0.1
+done
+exit 1
+"""
+
+
+@pytest.mark.wide
+@pytest.mark.lab(hosts=2, rails=2)
+def test_a_worker_that_crashes_in_a_loop_costs_its_own_rail_alone(lab):
+    (peer,) = lab.others(VICTIM)
+    lab.exec(VICTIM, "systemctl reset-failed; systemctl restart rdma-pingmesh")
+    lab.wait_healthy()
+    events, main = Events(lab, VICTIM), main_pid(lab, VICTIM)
+    before = lab.row(VICTIM, peer, "rxe0")
+    lab.exec(VICTIM, CRASH_LOOP.replace("CRASHES", str(CRASHES)))
+    check_crashed(lab, peer, events)
+    lab.wait_healthy(60)
+    assert main_pid(lab, VICTIM) == main
+    check_untouched(lab.row(VICTIM, peer, "rxe0"), before)
+    wait_for(lambda: findings(lab, VICTIM) == [], 20, "no finding is left")
+
+
+def check_crashed(lab, peer, events):
+    wait_for(
+        lambda: len(delays_told(events, "rxe1")) == CRASHES
+        and device(lab, VICTIM, "rxe1")["worker"]["state"] == "backoff",
+        5,
+        lambda: f"{CRASHES} back-offs: {events.texts(kind='worker')}",
+    )
+    told = [text for text in events.texts(kind="worker", device="rxe1") if "signal 11" in text]
+    assert len(told) == CRASHES, told
+    delays = delays_told(events, "rxe1")
+    # 1, 2, 4 and 8 s, with a quarter of jitter either way.
+    assert delays[2] > 2 * delays[0] and delays[3] > 2 * delays[1], delays
+    texts = [f["text"] for f in findings(lab, VICTIM) if f["subject"] == "device:rxe1"]
+    assert texts, findings(lab, VICTIM)
+    metrics = lab.metrics(VICTIM)
+    assert metrics.value("rdma_worker_up", device="rxe1") == 0
+    assert metrics.value("rdma_rail_up", rail="rxe0") == 1
+    row = lab.row(VICTIM, peer, "rxe1")
+    assert (row["verdict"], row["cause"]) == ("unknown", "monitor"), row
+    row = lab.row(VICTIM, peer, "rxe0")
+    assert (row["state"], row["verdict"]) == ("up", "ok"), row
 
 
 def test_a_frozen_worker_is_told_and_holds_nobody_up(lab):
