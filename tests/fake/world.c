@@ -21,7 +21,8 @@
 #include "probes/rail_priv.h"
 #include "probes/spsc.h"
 
-#define TICK_NS (100 * NSEC_PER_MSEC) /* shorter than a heartbeat */
+#define TICK_NS (100 * NSEC_PER_MSEC)	   /* shorter than a heartbeat */
+#define RAIL_BEAT_NS (250 * NSEC_PER_MSEC) /* rail_wait() sleeps no longer */
 #define QUEUE 1024
 
 struct world world;
@@ -340,12 +341,23 @@ static bool readable(int fd)
 	return fd >= 0 && poll(&p, 1, 0) == 1;
 }
 
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* What rail_wait() does with what woke it. */
 static bool rail_is_woken(struct host *h)
 {
 	struct rail *r = h->rail;
 
 	return readable(spsc_fd(h->commands)) || (r->channel && readable(r->channel->fd));
+}
+
+/* As rail_wait() would return: a step that nothing asked for would hide a wake-up that is lost. */
+static bool rail_is_due(struct host *h)
+{
+	return h->rail_wake_ns <= virtual_ns || rail_is_woken(h);
 }
 
 static bool control_is_woken(struct host *h)
@@ -366,6 +378,7 @@ static void step_rail(struct host *h)
 	do
 		h->rail_wake_ns = rail_step(h->rail);
 	while (rail_arm(h->rail));
+	h->rail_wake_ns = min_u64(h->rail_wake_ns, virtual_ns + RAIL_BEAT_NS);
 	check_books(h);
 }
 
@@ -379,18 +392,13 @@ static void step_host(struct host *h)
 	if (!lives(h))
 		return;
 	fabric_use(h->dev);
-	if (!h->frozen_rail)
+	if (!h->frozen_rail && rail_is_due(h))
 		step_rail(h);
 	if (!h->frozen_control) {
 		spsc_drain_fd(h->notes);
 		h->control_wake_ns = control_step(h->control);
 	}
 	fabric_use(NULL);
-}
-
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 /* When the host wants to run again: what it said, or now if a descriptor of it is readable. */
