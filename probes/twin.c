@@ -14,6 +14,7 @@ static void words_put(_Atomic uint64_t *to, const void *from, size_t len)
 	const char *bytes = from;
 	uint64_t word;
 
+#pragma GCC unroll 8
 	for (size_t i = 0; i < len / 8; i++) {
 		memcpy(&word, bytes + i * 8, 8);
 		atomic_store_explicit(&to[i], word, memory_order_release);
