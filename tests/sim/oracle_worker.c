@@ -186,6 +186,18 @@ static void check_one_request(const struct conn *conn)
 	simulation_check(probes <= 1, "QP %u has %u requests outstanding", rc->qpn, probes);
 }
 
+bool oracle_all_up(void)
+{
+	for (const struct process *p = processes; p; p = p->next)
+		for (uint32_t row = 0; p->control && row < p->control->n_rows; row++) {
+			const struct session *s = p->control->sessions[row];
+
+			if (s && s->pub.state != SESSION_UP)
+				return false;
+		}
+	return true;
+}
+
 void oracle_after_rail(struct process *p)
 {
 	const struct control *c = p->control;
