@@ -10,6 +10,8 @@ void oracle_after_rail(struct process *p);
 void oracle_after_control(struct process *p);
 /* As the workers see it now: main's view is up to a second old. */
 bool oracle_all_up(void);
+/* That, and no QP is left of what was before. */
+bool oracle_settled(void);
 /* From now on nothing goes wrong. */
 void oracle_be_quiet(void);
 /* A row began to book, in oracle_worker.c's eyes. */

@@ -267,14 +267,26 @@ static unsigned sessions_towards(const struct host *h)
 	return n;
 }
 
+static unsigned qps_expected(const struct host *h)
+{
+	return (unsigned)sessions_count(h->d.sessions) + sessions_towards(h);
+}
+
+bool oracle_settled(void)
+{
+	for (unsigned i = 0; i < n_hosts; i++)
+		if (fabric_qps(hosts[i].dev) != qps_expected(&hosts[i]))
+			return false;
+	return oracle_all_up();
+}
+
 void oracle_when_well(void)
 {
 	unsigned ids = 0;
 
 	for (unsigned i = 0; i < n_hosts; i++) {
 		const struct host *h = &hosts[i];
-		unsigned own = (unsigned)sessions_count(h->d.sessions);
-		unsigned expected = own + sessions_towards(h);
+		unsigned expected = qps_expected(h);
 
 		simulation_check(fabric_qps(h->dev) == expected,
 				 "%s: %u QPs for %u sessions that all are up", h->name,
