@@ -17,7 +17,7 @@
 #define WALL_NS (1700000000 * NSEC_PER_SEC)
 #define FAULTS_MIN_NS (4 * NSEC_PER_SEC)
 #define FAULTS_SPAN_NS (26 * NSEC_PER_SEC)
-#define SETTLE_NS (20 * NSEC_PER_SEC)
+#define SETTLE_NS (40 * NSEC_PER_SEC)
 #define HEAL_NS (180 * NSEC_PER_SEC) /* a worker's back-off is half a minute */
 #define STOP_NS (5 * NSEC_PER_SEC)
 #define STEP_NS 1000	       /* a round takes its time */
@@ -286,7 +286,8 @@ static void must_be_well(void)
 	simulation_totals.well++;
 	/* Drains of what was replaced come to their end. A GID that went without an event is found
 	 * by its worker's own look only, and the death of a peer that lacks all operations by the
-	 * word that is said to it every ten seconds: their sessions are made anew meanwhile. */
+	 * word that is said to it every ten seconds: their sessions are made anew meanwhile. What a
+	 * peer left behind without a word, and came back under another name, goes after 30 s. */
 	run_until(now_ns + 3 * NSEC_PER_SEC, NULL);
 	run_until(now_ns + SETTLE_NS, settled);
 	oracle_when_well();
