@@ -20,6 +20,7 @@
 #define DRAINS_A_MINUTE 30   /* in the journal, of one device */
 #define ASYNC_A_MINUTE 10    /* in the log, of one device */
 #define REFUSALS_A_MINUTE 12 /* in both */
+#define CORRUPT_A_MINUTE 6   /* in both */
 
 /* --- the host's name --- */
 
@@ -261,6 +262,20 @@ static void on_stalled(struct daemon *d, struct device *dev, bool stalled)
 	looker_soon(d->looker);
 }
 
+/* The books count each; how it was wrong is worth a line, not one for each of a stream of them. */
+static void on_corrupt(struct daemon *d, struct device *dev, const struct fact *f)
+{
+	struct session *s = sessions_in_row(d->sessions, dev->name, f->row, f->session_id);
+	unsigned held_back;
+
+	if (!s ||
+	    !ratelimit_allow(&dev->corrupt_limit, clock_now_ns(), CORRUPT_A_MINUTE, &held_back))
+		return;
+	log_warn("%s: %s, rail %s: %s", dev->name, s->key.peer, s->key.rail, f->text);
+	journal_add(d->journal, clock_wall_ns(), "corrupt", dev->name, s->key.rail, s->key.peer,
+		    "%s", f->text);
+}
+
 static void on_answered(struct daemon *d, struct device *dev, const struct fact *f)
 {
 	struct session *s = sessions_in_row(d->sessions, dev->name, f->row, f->session_id);
@@ -343,6 +358,9 @@ static void on_fact(void *arg, struct device *dev, const struct fact *f)
 		break;
 	case FACT_ATTENTION:
 		looker_soon(d->looker);
+		break;
+	case FACT_CORRUPT:
+		on_corrupt(d, dev, f);
 		break;
 	case FACT_ASYNC:
 		on_async(d, dev, f);

@@ -180,6 +180,9 @@ static void take_notes(struct control *c)
 		case NOTE_ATTENTION:
 			tell_attention(c, s);
 			break;
+		case NOTE_CORRUPT:
+			tell_corrupt(c, s, &n.damage);
+			break;
 		case NOTE_CQ_ERROR:
 			c->device_gone = true;
 			break;

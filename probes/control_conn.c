@@ -533,6 +533,7 @@ void conn_note(struct control *c, const struct rail_note *n)
 		break;
 	case NOTE_REMOVED:
 	case NOTE_ATTENTION:
+	case NOTE_CORRUPT:
 	case NOTE_CQ_ERROR:
 		break; /* not a connection's: see control.c */
 	}

@@ -206,6 +206,7 @@ struct control {
 void tell_rail(struct control *c, uint32_t rail);
 void tell_session(struct control *c, struct session *s, enum session_state old);
 void tell_removed(struct control *c, const struct session *s);
+void tell_corrupt(struct control *c, const struct session *s, const struct wire_damage *d);
 void tell_attention(struct control *c, const struct session *s);
 void tell_async(struct control *c, unsigned event, uint32_t port);
 void tell_drain(struct control *c, const struct conn *conn, enum drain_outcome outcome);

@@ -79,6 +79,24 @@ void tell_attention(struct control *c, const struct session *s)
 			       .session_id = s->wish.id});
 }
 
+void tell_corrupt(struct control *c, const struct session *s, const struct wire_damage *d)
+{
+	struct fact f = {.type = FACT_CORRUPT,
+			 .rail = s->wish.rail,
+			 .row = s->wish.row,
+			 .session_id = s->wish.id};
+
+	if (d->untouched)
+		snprintf(f.text, sizeof(f.text),
+			 "a READ of %u bytes succeeded, but brought nothing", d->len);
+	else
+		snprintf(f.text, sizeof(f.text),
+			 "a READ of %u bytes brought %u wrong ones, the first at %u: 0x%02x, not "
+			 "0x%02x",
+			 d->len, d->wrong, d->at, d->found, d->expected);
+	tell(c, &f);
+}
+
 void tell_async(struct control *c, unsigned event, uint32_t port)
 {
 	table_count_async(c->p.table, port, event);

@@ -206,12 +206,14 @@ enum rail_note_type {
 	NOTE_FORGOTTEN,	   /* conn is control's again */
 	NOTE_REMOVED,	   /* session is control's again, its row final */
 	NOTE_ATTENTION,	   /* session: a miss or a recovery */
+	NOTE_CORRUPT,	   /* session: a READ succeeded with other data than the pattern; damage */
 	NOTE_CQ_ERROR,	   /* polling failed; status: errno */
 };
 
 struct rail_note {
 	enum rail_note_type type;
 	uint32_t status, vendor_err, op;
+	struct wire_damage damage;
 	struct rail_conn *conn;
 	struct rail_session *session;
 };

@@ -235,7 +235,7 @@ int rail_conn_post_onesided(struct rail_conn *c, enum op op, uint64_t seq, uint3
 
 	if (op == OP_READ)
 		/* so that a READ that moves nothing cannot pass */
-		memset(c->mem.sink, 0xa5, len);
+		memset(c->mem.sink, WIRE_SINK_POISON, len);
 	else
 		aim_at_scratch(c->session, &wr, len);
 	if (op == OP_WRITE && len <= c->max_inline)

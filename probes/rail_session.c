@@ -142,6 +142,17 @@ void rail_session_reply(struct rail *r, struct rail_session *s, uint64_t seq, ui
 	e->seq = 0;
 }
 
+/* Only evidence: like attention(), but that it happened is in the books. */
+static void tell_damage(struct rail *r, struct rail_session *s)
+{
+	struct rail_note n = {.type = NOTE_CORRUPT, .session = s};
+
+	if (spsc_half_full(r->p.notes))
+		return;
+	n.damage = wire_find_damage(s->conn->mem.sink, r->ops[OP_READ].size);
+	spsc_push(r->p.notes, &n);
+}
+
 static void read_done(struct rail *r, struct rail_session *s, uint64_t now)
 {
 	struct op_books *b = &s->books.op[OP_READ];
@@ -152,6 +163,7 @@ static void read_done(struct rail *r, struct rail_session *s, uint64_t now)
 			  s->wr.self_delayed, now);
 		return;
 	}
+	tell_damage(r, s);
 	touch(s, OP_READ);
 	if (!s->wr.failed)
 		ledger_fail(b, FAIL_CORRUPT);

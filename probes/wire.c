@@ -417,6 +417,23 @@ bool wire_check_pattern(const uint8_t *data, size_t len)
 	return true;
 }
 
+struct wire_damage wire_find_damage(const uint8_t *data, size_t len)
+{
+	struct wire_damage d = {.len = (uint32_t)len, .untouched = len > 0};
+
+	for (size_t i = 0; i < len; i++) {
+		d.untouched = d.untouched && data[i] == WIRE_SINK_POISON;
+		if (data[i] == pattern_byte(i))
+			continue;
+		if (!d.wrong++) {
+			d.at = (uint32_t)i;
+			d.expected = pattern_byte(i);
+			d.found = data[i];
+		}
+	}
+	return d;
+}
+
 #define SCRATCH_STEP 64 /* a cache line */
 
 uint32_t wire_scratch_offset(uint64_t hash, uint32_t region_len, uint32_t size)

@@ -120,6 +120,16 @@ size_t wire_put_auth(enum wire_type type, const uint8_t *body, size_t size, uint
 #define WIRE_PATTERN_LEN 65536
 void wire_fill_pattern(uint8_t *page, size_t len);
 bool wire_check_pattern(const uint8_t *data, size_t len);
+/* What a READ's memory is filled with before it: bytes that did not come keep it. */
+#define WIRE_SINK_POISON 0xa5
+struct wire_damage {
+	uint32_t len, wrong; /* bytes read; of them not the pattern's */
+	uint32_t at;	     /* the first of those */
+	uint8_t expected, found;
+	bool untouched; /* nothing came at all */
+};
+/* How data differs from the pattern: for what wire_check_pattern() found wrong, and not cheap. */
+struct wire_damage wire_find_damage(const uint8_t *data, size_t len);
 
 /* --- the scratch region that WRITE and atomic probes go to --- */
 #define WIRE_SCRATCH_LEN WIRE_PATTERN_LEN

@@ -136,6 +136,7 @@ static bool fact_number_check(const struct fact *f)
 	case FACT_READY:
 	case FACT_REMOVED:
 	case FACT_ATTENTION:
+	case FACT_CORRUPT:
 	case FACT_DEVICE:
 	case FACT_DUPLICATE:
 	case FACT_ANSWERED:

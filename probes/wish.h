@@ -101,6 +101,7 @@ enum fact_type {
 	FACT_SESSION,	/* a session changed state */
 	FACT_REMOVED,	/* a removed session's row is final and free */
 	FACT_ATTENTION, /* a probe was missed or the session recovered: judge soon */
+	FACT_CORRUPT,	/* a READ of the session succeeded with wrong data; text says how wrong */
 	FACT_ASYNC,	/* an asynchronous event */
 	FACT_DRAIN,	/* a drain ended; outcome */
 	FACT_DEVICE,	/* device-level state in words: why it cannot probe; "" when it can */

@@ -92,8 +92,10 @@ struct fake_knobs {
 	bool lose_marker;	/* a work request posted on a QP in error never comes back */
 	bool corrupt_reads;	/* READs from this device arrive with one bit flipped */
 	bool shift_reads;	/* ... one byte off */
-	bool refuse_reads;	/* as if the region were gone */
-	bool no_receives;	/* its SRQ looks empty to peers */
+	bool empty_reads;  /* ... not at all, and succeed: rxe of 6.1 after a response that could
+			    * not leave (rxe_resp.c read_reply, rxe_comp.c COMPST_ERROR) */
+	bool refuse_reads; /* as if the region were gone */
+	bool no_receives;  /* its SRQ looks empty to peers */
 	bool double_completions;      /* every send completion comes twice */
 	bool lose_rtu;		      /* its RTUs are lost: the peer's ESTABLISHED waits */
 	uint64_t closes_after_ns;     /* it ends what it accepted after that; 0: it does not */

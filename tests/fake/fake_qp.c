@@ -316,7 +316,7 @@ static void answer_arrives(const struct action *a)
 	}
 	if (wr->opcode == IBV_WR_RDMA_READ)
 		check_sink(qp, wr);
-	if (brings_data(wr))
+	if (brings_data(wr) && wr->payload)
 		memcpy((void *)(uintptr_t)wr->sge.addr, wr->payload, wr->sge.length);
 	complete(qp, take_head(qp), IBV_WC_SUCCESS);
 	start_head(qp);
@@ -422,6 +422,11 @@ static void read_arrives(struct fake_qp *requester, struct fake_qp *responder, s
 	if (k->refuse_reads || responder->no_reads || !mr || mr->mr.rkey != wr->rkey ||
 	    !(mr->access & IBV_ACCESS_REMOTE_READ)) {
 		answer(requester, wr->uid, IBV_WC_REM_ACCESS_ERR);
+		return;
+	}
+	if (k->empty_reads) {
+		responder->dev->reads++;
+		answer(requester, wr->uid, IBV_WC_SUCCESS);
 		return;
 	}
 	if (!wr->payload)

@@ -189,6 +189,9 @@ static void test_a_flipped_bit_in_a_read_is_corrupt(void **state)
 	assert_int_equal(op_books_failed(&read), read.failed[FAIL_CORRUPT]);
 	assert_int_equal(host_books(p.a, 0, OP_SEND).misses, 0);
 	assert_true(p.a->told.facts[FACT_ATTENTION] >= 2);
+	assert_string_equal(p.a->told.corrupt,
+			    "a READ of 64 bytes brought 1 wrong ones, the first at "
+			    "32: 0xfd, not 0xed");
 	fabric_set_knobs(p.b->dev, &(struct fake_knobs){0});
 	world_run(NSEC_PER_SEC);
 	assert_true(host_books(p.a, 0, OP_READ).ok_streak >= 4);
@@ -203,6 +206,17 @@ static void test_a_shifted_read_is_corrupt(void **state)
 	fabric_set_knobs(p.b->dev, &(struct fake_knobs){.shift_reads = true});
 	world_run(2 * NSEC_PER_SEC);
 	assert_true(host_books(p.a, 0, OP_READ).failed[FAIL_CORRUPT] >= 9);
+}
+
+static void test_a_read_that_succeeds_and_brings_nothing_is_corrupt_and_says_so(void **state)
+{
+	struct pair p = world_pair_with(read_only);
+
+	(void)state;
+	fabric_set_knobs(p.b->dev, &(struct fake_knobs){.empty_reads = true});
+	world_run(2 * NSEC_PER_SEC);
+	assert_true(host_books(p.a, 0, OP_READ).failed[FAIL_CORRUPT] >= 9);
+	assert_string_equal(p.a->told.corrupt, "a READ of 64 bytes succeeded, but brought nothing");
 }
 
 /* --- time --- */
@@ -691,6 +705,7 @@ int main(void)
 		TEST(test_send_takes_one_srq_entry_on_each_side),
 		TEST(test_a_flipped_bit_in_a_read_is_corrupt),
 		TEST(test_a_shifted_read_is_corrupt),
+		TEST(test_a_read_that_succeeds_and_brings_nothing_is_corrupt_and_says_so),
 		TEST(test_past_its_deadline_a_probe_is_failed_then_late),
 		TEST(test_a_short_black_hole_is_survived_and_the_probe_is_late),
 		TEST(test_a_lost_ack_is_no_second_delivery),

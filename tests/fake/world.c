@@ -277,6 +277,9 @@ static void note_fact(struct told *t, const struct fact *f)
 	case FACT_ANSWERED:
 		name_copy(t->answers_as, sizeof(t->answers_as), f->host);
 		break;
+	case FACT_CORRUPT:
+		name_copy(t->corrupt, sizeof(t->corrupt), f->text);
+		break;
 	case FACT_READY:
 	case FACT_RAIL:
 	case FACT_REMOVED:

@@ -35,6 +35,7 @@ struct told {
 	bool stalled;
 	enum wire_reject refused; /* the last */
 	char refusal[FACT_TEXT];
+	char corrupt[FACT_TEXT]; /* the last */
 	struct change change[WORLD_CHANGES];
 	unsigned n_changes;
 };
