@@ -93,7 +93,7 @@ static void begin(struct expected *e, enum op op, uint64_t interval_ns, uint64_t
 		  uint64_t from_ns)
 {
 	/* Where the phase changes, main knows the row's beginning to an interval only. */
-	e->op[op].unsure = e->open && e->op[op].phase_ns != phase_ns;
+	e->op[op].unsure |= e->open && e->op[op].phase_ns != phase_ns;
 	if (e->open)
 		e->op[op].counted += schedule_count(e->op[op].phase_ns, e->op[op].interval_ns,
 						    e->op[op].from_ns, from_ns);
