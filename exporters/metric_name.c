@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "probes/counter_kind.h"
+#include "probes/counter_name.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -10,6 +10,7 @@
 
 #include "core/clock.h"
 #include "core/names.h"
+#include "probes/counter_delta.h"
 #include "probes/counter_set.h"
 #include "probes/device_fact.h"
 #include "probes/gid_table.h"
@@ -229,7 +230,7 @@ static int dir_list(struct counter_reader *r, int dev_fd, uint8_t port, enum cou
 	if (error < 0)
 		return error;
 	while ((name = sysfs_dir_next(&dir, &error))) {
-		if (counter_kind_of(source, name).hidden)
+		if (counter_row_of(source, name)->kind == KIND_SETTING)
 			continue;
 		if (*room > 0 && strlen(name) < FACT_NAME &&
 		    counter_set_see(&r->set, port, source, name))
@@ -282,9 +283,8 @@ static void file_failed(struct counter_reader *r, struct counter_file *f, enum r
 
 static void file_note(struct counter_reader *r, struct counter_file *f, uint64_t value)
 {
-	uint64_t growth;
-
-	if (f->has_last && !f->kind.gauge && !counter_growth(&f->kind, f->last, value, &growth))
+	if (f->has_last && f->row->kind == KIND_COUNTER &&
+	    counter_delta(f->row->width, f->last, value).step == STEP_RESET)
 		r->resets_seen++;
 	f->has_last = true;
 	f->last = value;
@@ -327,7 +327,7 @@ static void counters_read(struct counter_reader *r, int dev_fd, struct counter_r
 			continue;
 		*v = (struct counter_value){.value = f->last, .port = f->port, .source = f->source};
 		memcpy(v->name, f->name, sizeof(v->name));
-		if (counter_saturated(&f->kind, f->last))
+		if (counter_saturated(f->row->width, f->last))
 			v->flags = COUNTER_SATURATED;
 		round->n_values++;
 	}

@@ -110,8 +110,10 @@ enum link_layer { LINK_LAYER_UNKNOWN, LINK_LAYER_INFINIBAND, LINK_LAYER_ETHERNET
 enum worker_loop { WORKER_RAIL, WORKER_CONTROL, WORKER_COUNTER };
 #define WORKER_LOOPS 3
 
-/* Where a counter came from: two sources never become one series. */
-enum counter_source { SOURCE_COUNTERS, SOURCE_COUNTERS_EXT, SOURCE_HW_COUNTERS };
+/* Where a counter came from: two sources never become one series. The last is no directory but the
+ * statistics of the port's netdev. */
+enum counter_source { SOURCE_COUNTERS, SOURCE_COUNTERS_EXT, SOURCE_HW_COUNTERS, SOURCE_ETHTOOL };
+#define COUNTER_SOURCE_COUNT 4
 
 enum read_error {
 	READ_EINVAL,
