@@ -11,7 +11,12 @@
 static const char *const reserved_prefixes[] = {
 	"async_",
 	"connection_",
+	"counter_resets",
 	"counters_",
+	"loopback_",
+	"netdev_",
+	"pfc_",
+	"priority_",
 	"device_",
 	"finding",
 	"hw_stat",

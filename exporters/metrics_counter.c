@@ -134,7 +134,7 @@ static void settle_collisions(struct entries *all)
 	}
 }
 
-static bool collect(struct entries *all, const struct snapshot *s)
+static bool collect(struct entries *all, const struct snapshot *s, struct exposition *e)
 {
 	size_t n = 0;
 
@@ -146,6 +146,7 @@ static bool collect(struct entries *all, const struct snapshot *s)
 	for (size_t i = 0; i < s->n_devices; i++) {
 		for (size_t k = 0; k < s->devices[i].n_values; k++)
 			add_entry(all, &s->devices[i], &s->devices[i].values[k]);
+		e->dropped += s->devices[i].values_dropped;
 	}
 	qsort(all->item, all->n, sizeof(*all->item), compare_entry);
 	settle_collisions(all);
@@ -272,7 +273,7 @@ void metrics_put_counters(struct exposition *e, const struct snapshot *s)
 {
 	struct entries all = {0};
 
-	if (!collect(&all, s)) {
+	if (!collect(&all, s, e)) {
 		e->out->failed = true;
 		return;
 	}
