@@ -12,6 +12,10 @@
 
 #define BEAT_NS (250 * NSEC_PER_MSEC) /* longest sleep: main sees a heartbeat at least so often */
 #define COMMANDS_PER_STEP 64
+#define CHORES_NS (100 * NSEC_PER_MSEC) /* between heartbeats, and looks at all CQs, at least */
+/* Held up for longer, between waking up and looking, what came meanwhile is not left to its event:
+ * its waiting is known only now. */
+#define HELD_UP_NS NSEC_PER_MSEC
 
 struct rail *rail_new(const struct rail_params *p)
 {
@@ -30,7 +34,7 @@ struct rail *rail_new(const struct rail_params *p)
 		return NULL;
 	}
 	r->next_seq = 1;
-	r->poll_ns = p->now_ns();
+	r->step_ns = r->poll_ns = p->now_ns();
 	return r;
 }
 
@@ -146,25 +150,61 @@ static bool run_commands(struct rail *r)
 	return n == COMMANDS_PER_STEP;
 }
 
+/* What has completed by now must not be judged by a deadline that passed while we were not
+ * looking, whether its event was seen or not. */
 static void run_timers(struct rail *r)
 {
 	uint64_t now = r->p.now_ns();
 	struct timer_node *n;
+	bool looked = false;
 
-	while ((n = timer_heap_first(r->timers)) && n->at_ns <= now)
-		rail_session_tick(r, session_of_timer(n), now);
+	while ((n = timer_heap_first(r->timers)) && n->at_ns <= now) {
+		struct rail_session *s = session_of_timer(n);
+
+		if (!looked && rail_session_overdue(s, now)) {
+			looked = true;
+			rail_poll(r, LOOK_ALL);
+			now = r->p.now_ns();
+			continue;
+		}
+		rail_session_tick(r, s, now);
+	}
+}
+
+/* How long completions may have waited for us: time since the last step began that we did not mean
+ * to sleep. */
+static void measure_lag(struct rail *r, uint64_t now)
+{
+	uint64_t away = now - r->step_ns;
+
+	r->lag_ns = away > r->asleep_ns ? away - r->asleep_ns : 0;
+	r->asleep_ns = 0;
+	r->step_ns = r->poll_ns = now;
+}
+
+/* A queue that is armed has nothing new unless an event says so. Now and then all are asked
+ * nevertheless: an event that a driver loses must not cost more than that. */
+static enum rail_look what_to_poll(const struct rail *r, bool told)
+{
+	if (told || r->lag_ns > HELD_UP_NS || r->step_ns - r->look_ns >= CHORES_NS)
+		return LOOK_ALL;
+	return r->woken ? LOOK_WOKEN : LOOK_UNARMED;
 }
 
 uint64_t rail_step(struct rail *r)
 {
 	uint64_t now = r->p.now_ns();
-	bool more;
+	bool told = !spsc_empty(r->p.commands), more;
 
-	table_beat(r->p.table, WORKER_RAIL, now, r->p.wall_ns());
-	/* The CQs first: what has completed by now must not be judged by a deadline that passed
-	 * while we were not looking. */
-	rail_poll(r);
-	more = run_commands(r);
+	measure_lag(r, now);
+	/* The CQs first, and all of them before a command: what completed before that was given
+	 * counts as completed. */
+	rail_poll(r, what_to_poll(r, told));
+	if (now - r->beat_ns >= CHORES_NS) {
+		table_beat(r->p.table, WORKER_RAIL, now, r->p.wall_ns());
+		r->beat_ns = now;
+	}
+	more = told && run_commands(r);
 	run_timers(r);
 	if (r->stopped)
 		return 0;
@@ -179,20 +219,26 @@ static struct rail_queue *queue_of(struct rail *r, const struct ibv_cq *cq)
 	return NULL;
 }
 
-/* Acknowledged at once: destroying a CQ waits for its events. One arming raises one event; should
- * there be more, the next sleep ends at once. */
-static void take_events(struct rail *r, uint32_t most)
+/* Acknowledged at once: destroying a CQ waits for its events. One arming raises one event, so as
+ * many are read as queues had something; should there be more, the next sleep ends at once. */
+static void take_events(struct rail *r, uint32_t unarmed)
 {
 	struct ibv_cq *cq;
 	void *context;
 
-	for (uint32_t i = 0; i < most && ibv_get_cq_event(r->channel, &cq, &context) == 0; i++) {
+	for (uint32_t i = 0;
+	     (!i || i < unarmed) && ibv_get_cq_event(r->channel, &cq, &context) == 0; i++) {
 		struct rail_queue *q = queue_of(r, cq);
 
 		ibv_ack_cq_events(cq, 1);
-		if (q)
-			q->armed = false;
+		if (!q || !q->armed)
+			continue;
+		/* Its completions were not looked for yet, and those that were found have
+		 * an event of their own behind this one. */
+		q->armed = false;
+		unarmed++;
 	}
+	r->woken = false;
 }
 
 bool rail_arm(struct rail *r)
@@ -204,8 +250,7 @@ bool rail_arm(struct rail *r)
 		unarmed += !r->queue[i].armed;
 	if (!unarmed && !r->woken)
 		return false;
-	take_events(r, unarmed ? unarmed : 1);
-	r->woken = false;
+	take_events(r, unarmed);
 	for (uint32_t i = 0; i < r->n_queues; i++) {
 		struct rail_queue *q = &r->queue[i];
 

@@ -181,7 +181,7 @@ void rail_conn_mark(struct rail *r, struct rail_conn *c)
 
 void rail_conn_forget(struct rail *r, struct rail_conn *c)
 {
-	rail_poll(r);
+	rail_poll(r, LOOK_ALL);
 	qpmap_del(r->conns, c->qpn);
 	rail_note_conn(r, NOTE_FORGOTTEN, c);
 }
@@ -335,15 +335,12 @@ static void received(struct rail *r, struct rail_conn *c, const uint8_t *data, s
 {
 	struct wire_header h;
 
-	if (!c)
+	if (!c || c->draining)
 		return;
 	if (!wire_get_header(data, len, &h)) {
 		failed(r, c, IBV_WC_BAD_RESP_ERR, 0, OP_SEND);
 		return;
 	}
-	/* Control may have read of the disconnect before we looked at what came ahead of it. */
-	if (c->draining && h.type != WIRE_GOODBYE)
-		return;
 	atomic_store_explicit(&c->heard_ns, r->poll_ns, memory_order_relaxed);
 	switch ((enum wire_type)h.type) {
 	case WIRE_HELLO:
@@ -429,17 +426,6 @@ static void send_done(struct rail *r, struct rail_conn *c, const struct ibv_wc *
 	tell_marker(r, c);
 }
 
-/* How long completions may have waited for us: time since the last poll that we did not mean to
- * sleep. */
-static void measure_lag(struct rail *r, uint64_t now)
-{
-	uint64_t away = now - r->poll_ns;
-
-	r->lag_ns = away > r->asleep_ns ? away - r->asleep_ns : 0;
-	r->asleep_ns = 0;
-	r->poll_ns = now;
-}
-
 static void completed(struct rail *r, struct rail_queue *q, const struct ibv_wc *wc)
 {
 	struct rail_conn *c = conn_of(r, wc->qp_num);
@@ -465,7 +451,7 @@ unsigned rail_poll_queue(struct rail *r, struct rail_queue *q)
 	if (n < 0)
 		cq_broke(r);
 	if (n > 0) {
-		measure_lag(r, r->p.now_ns());
+		r->poll_ns = r->p.now_ns();
 		q->armed = false;
 	}
 	for (int i = 0; i < n; i++)
@@ -475,22 +461,29 @@ unsigned rail_poll_queue(struct rail *r, struct rail_queue *q)
 	return n < 0 ? 0 : (unsigned)n;
 }
 
-/* A batch of each queue in turn: a busy one keeps no other waiting. */
-unsigned rail_poll(struct rail *r)
+/* A batch of each queue in turn: a busy one keeps no other waiting. The newest has the most QPs, so
+ * what woke us is looked for there first: reading the event, which tells the queue, would keep its
+ * completion waiting for a system call. Queues that raised an event too are found when that is read
+ * (rail_arm()). */
+void rail_poll(struct rail *r, enum rail_look look)
 {
-	unsigned total = 0;
 	bool more = true;
 
+	if (look == LOOK_ALL)
+		r->look_ns = r->step_ns;
 	for (unsigned round = 0; more && round < POLL_ROUNDS; round++) {
 		more = false;
-		for (uint32_t i = 0; i < r->n_queues; i++) {
-			unsigned n = rail_poll_queue(r, &r->queue[i]);
+		for (uint32_t i = r->n_queues; i-- > 0;) {
+			struct rail_queue *q = &r->queue[i];
+			unsigned n;
 
-			total += n;
+			if (look == LOOK_UNARMED && q->armed)
+				continue;
+			n = rail_poll_queue(r, q);
 			more |= n == POLL_BATCH;
+			if (n && look == LOOK_WOKEN)
+				break;
 		}
+		look = LOOK_UNARMED; /* the others are empty, or wait for their event to be read */
 	}
-	if (!total)
-		measure_lag(r, r->p.now_ns());
-	return total;
 }

@@ -9,10 +9,17 @@ struct rail_queue {
 	uint32_t rx_ready; /* buffers handed over so far */
 	uint32_t rx_posted;
 	uint32_t rx_free_len; /* of this one's part of rail.rx_free */
-	/* The CQ will raise an event, or has raised one that the next sleep sees. False once
-	 * completions or an event were seen: arming costs two system calls, and most rounds find
-	 * the CQ as they left it. */
+	/* Armed, and found empty after that: whatever comes raises an event, which the next sleep
+	 * sees. False once completions or an event were seen. Arming costs two system calls, and
+	 * most rounds find the CQ as they left it. */
 	bool armed;
+};
+
+/* Which CQs a round of polling asks. */
+enum rail_look {
+	LOOK_UNARMED, /* those that may have something without an event */
+	LOOK_WOKEN, /* an event came, and is not read yet: until one is found that has something */
+	LOOK_ALL,
 };
 
 struct rail {
@@ -30,9 +37,12 @@ struct rail {
 		rx_free; /* stacks of buffers that are not posted, of each queue from rx_first on */
 	bool *rx_out; /* per buffer: the SRQ has it; a completion of another one is a driver's slip
 		       */
-	uint64_t poll_ns;     /* when a CQ was last polled */
+	uint64_t step_ns;     /* when this step began */
 	uint64_t asleep_ns;   /* waiting time since then: not our delay */
-	uint64_t lag_ns;      /* own lateness at the last poll */
+	uint64_t lag_ns;      /* how long completions may have waited when it began */
+	uint64_t poll_ns;     /* when a CQ last had something in it; not before step_ns */
+	uint64_t beat_ns;     /* last sign of life */
+	uint64_t look_ns;     /* when all CQs were last polled */
 	struct budget budget; /* demand: of the sessions that are up */
 	bool woken;	      /* by an event, not read yet */
 	bool cq_failed;
@@ -47,8 +57,8 @@ void rail_conn_send_auth(struct rail *r, struct rail_conn *c);
 void rail_conn_goodbye(struct rail *r, struct rail_conn *c, uint32_t why);
 void rail_conn_mark(struct rail *r, struct rail_conn *c);
 void rail_conn_forget(struct rail *r, struct rail_conn *c);
-/* Poll until the CQs are empty (bounded); the number of completions handled. */
-unsigned rail_poll(struct rail *r);
+/* Poll until the CQs are empty (bounded). */
+void rail_poll(struct rail *r, enum rail_look look);
 /* A batch of one CQ; the number, 0 also when it is broken. */
 unsigned rail_poll_queue(struct rail *r, struct rail_queue *q);
 /* Post a probe's work request; 0 or a positive errno. */
@@ -78,6 +88,8 @@ void rail_session_up(struct rail *r, struct rail_session *s, struct rail_conn *c
 void rail_session_down(struct rail *r, struct rail_session *s, uint32_t value);
 void rail_session_remove(struct rail *r, struct rail_session *s, uint32_t reason);
 void rail_session_tick(struct rail *r, struct rail_session *s, uint64_t now);
+/* The next tick would judge that a probe has missed its deadline. */
+bool rail_session_overdue(const struct rail_session *s, uint64_t now);
 void rail_session_reply(struct rail *r, struct rail_session *s, uint64_t seq, uint64_t now);
 /* The peer has heard our keep-alive. */
 void rail_session_alive(struct rail *r, struct rail_session *s, uint64_t seq);

@@ -97,6 +97,12 @@ static void sample(struct rail *r, struct rail_session *s, unsigned stream, uint
 		table_put_rtt(r->p.table, s->rail_index, s->class_index, stream, rtt_ns);
 }
 
+/* Whether we looked too late, so that it is not known how long the completion took. */
+static bool held_up(const struct rail *r)
+{
+	return r->lag_ns + (r->poll_ns - r->step_ns) > SELF_DELAY_NS;
+}
+
 /* A probe came back. failed: its deadline had been judged before. */
 static void completed(struct rail *r, struct rail_session *s, enum op op, uint64_t posted_ns,
 		      uint64_t deadline_ns, bool was_failed, bool self_delayed, uint64_t now)
@@ -105,9 +111,7 @@ static void completed(struct rail *r, struct rail_session *s, enum op op, uint64
 	uint64_t rtt = now - posted_ns, misses = b->misses;
 
 	touch(s, op);
-	/* We looked too late: how long it really took is not known. */
-	if (r->lag_ns > SELF_DELAY_NS)
-		self_delayed = true;
+	self_delayed |= held_up(r);
 	if (!was_failed && now > deadline_ns && !self_delayed) {
 		ledger_fail(b, FAIL_TIMEOUT);
 		was_failed = true;
@@ -183,7 +187,7 @@ void rail_session_sent(struct rail *r, struct rail_session *s, uint64_t seq,
 	if (s->wr.op == OP_SEND) {
 		uint64_t rtt = now - s->wr.posted_ns;
 
-		if (!s->wr.self_delayed && r->lag_ns <= SELF_DELAY_NS) {
+		if (!s->wr.self_delayed && !held_up(r)) {
 			s->books.ack_sum_ns += rtt;
 			s->books.ack_count++;
 			sample(r, s, STREAM_ACK, rtt, now);
@@ -245,6 +249,11 @@ static uint64_t next_deadline(const struct rail_session *s)
 	if (s->wr.seq && s->wr.op != OP_SEND && !s->wr.failed && s->wr.deadline_ns < at)
 		at = s->wr.deadline_ns;
 	return at;
+}
+
+bool rail_session_overdue(const struct rail_session *s, uint64_t now)
+{
+	return next_deadline(s) <= now;
 }
 
 /* --- what is due --- */

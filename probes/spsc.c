@@ -74,6 +74,12 @@ bool spsc_half_full(const struct spsc *q)
 	return tail - atomic_load_explicit(&q->head, memory_order_acquire) > q->mask / 2;
 }
 
+bool spsc_empty(const struct spsc *q)
+{
+	return atomic_load_explicit(&q->head, memory_order_relaxed) ==
+	       atomic_load_explicit(&q->tail, memory_order_acquire);
+}
+
 bool spsc_pop(struct spsc *q, void *ret_message)
 {
 	size_t head = atomic_load_explicit(&q->head, memory_order_relaxed);

@@ -14,6 +14,8 @@ int spsc_fd(const struct spsc *q); /* readable while there may be messages; owne
 bool spsc_push(struct spsc *q, const void *message);
 /* Producer: at least half of the capacity is taken. */
 bool spsc_half_full(const struct spsc *q);
+/* Consumer: nothing waits. */
+bool spsc_empty(const struct spsc *q);
 /* Consumer: false when empty. */
 bool spsc_pop(struct spsc *q, void *ret_message);
 /* Consumer: the nth (from 0) message that waits, which stays; false when there are no more. */

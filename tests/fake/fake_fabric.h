@@ -96,6 +96,7 @@ struct fake_knobs {
 			    * not leave (rxe_resp.c read_reply, rxe_comp.c COMPST_ERROR) */
 	bool refuse_reads; /* as if the region were gone */
 	bool no_receives;  /* its SRQ looks empty to peers */
+	bool lose_events;  /* completions raise none */
 	bool double_completions;      /* every send completion comes twice */
 	bool lose_rtu;		      /* its RTUs are lost: the peer's ESTABLISHED waits */
 	uint64_t closes_after_ns;     /* it ends what it accepted after that; 0: it does not */
