@@ -8,6 +8,7 @@
 #include "core/clock.h"
 #include "core/log.h"
 #include "daemon/daemon.h"
+#include "daemon/doubts.h"
 #include "daemon/lacks.h"
 #include "daemon/verdict_log.h"
 #include "daemon/view.h"
@@ -65,6 +66,7 @@ static void look_at_session(struct daemon *d, struct session *s, uint64_t now_ns
 	memcpy(s->looked, s->total, sizeof(s->looked));
 	s->was_looked = true;
 	lacks_tell(d, s);
+	doubts_tell(d, s);
 }
 
 static void settle(struct looker *l)

@@ -152,6 +152,7 @@ static int add(struct sessions *s, const struct plan_entry *e, uint64_t wall_ns)
 	session->wanted = true;
 	session->since_wall_ns = wall_ns;
 	session->books_verdict = VERDICT_UNKNOWN;
+	session->row_look = (struct row_look){ROW_NOT_YET, 0};
 	books_init(&session->books, session->id);
 	return 0;
 }
@@ -397,8 +398,10 @@ static void read_row(struct session *session, const struct table *table)
 		session->row_freed = session->conn_seen && conn.session_id == 0;
 		session_take_conn(session, &conn);
 	}
-	if (table_get_books(table, session->row, &row) && books_row_started(&row) &&
-	    books_live(&session->books, &row))
+	if (!table_get_books(table, session->row, &row))
+		return;
+	session->row_look = books_live(&session->books, &row);
+	if (session->row_look.word == ROW_TAKEN)
 		take_hist(session, table);
 }
 

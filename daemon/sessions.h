@@ -36,6 +36,8 @@ struct session {
 	bool row_freed;		  /* after that the worker marked the row as free */
 	/* what it measured */
 	struct books books;
+	struct row_look row_look; /* of its row, as last read */
+	bool doubt_told;	  /* that it was not believed */
 	struct window window;
 	struct op_books total[OP_COUNT];  /* as exported at the last look */
 	struct op_books looked[OP_COUNT]; /* at the look before, for the verdict */

@@ -115,6 +115,7 @@ static void fill_session(struct snapshot *s, size_t i, struct session *from, str
 {
 	struct snap_session *to = &s->sessions[i];
 	struct judge_session *in = &judged->sessions[i];
+	char doubt[FACT_NAME];
 
 	fill_names(s, to, from);
 	to->state = session_shown_state(from, &to->since_wall_ns);
@@ -133,6 +134,7 @@ static void fill_session(struct snapshot *s, size_t i, struct session *from, str
 	in->pod = snapshot_str(s, from->target.pod);
 	in->conn_reason = conn_reason(s, from);
 	in->answers_as = snapshot_str(s, from->answers_as);
+	in->doubt = snapshot_str(s, row_words(from->row_look, doubt, sizeof(doubt)));
 	in->memory = &from->judged;
 	judged->of[i] = from;
 }

@@ -140,6 +140,14 @@ static struct blame blame_own_side(const struct evidence *e, size_t i, struct sn
 	}
 	if (e->device[i] != NOT_FOUND && s->devices[e->device[i]].worker_state != WORKER_UP)
 		return blame_worker(s, &s->devices[e->device[i]]);
+	if (evidence_doubted(e, i)) {
+		b.cause = CAUSE_MONITOR;
+		b.reason = snapshot_printf(s,
+					   "the worker of %s is not believed (%s): the figures of "
+					   "this session are those from before",
+					   session->device, e->in[i].doubt);
+		return b;
+	}
 	if (e->rail[i] != NOT_FOUND)
 		b = blame_rail(e, e->rail[i], s);
 	else

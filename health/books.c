@@ -1,6 +1,7 @@
 #include "health/books.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A row that claims more than this is lying; sums of such rows still fit 64 bits. */
@@ -75,41 +76,74 @@ static uint64_t row_start(const struct op_books *row, uint64_t interval_ns)
 
 /* --- what may be believed --- */
 
-static bool counts_grew(const uint64_t *was, const uint64_t *now, size_t n)
+bool books_row_started(const struct session_books *row)
 {
-	for (size_t i = 0; i < n; i++)
-		if (now[i] < was[i] || now[i] > COUNT_MAX)
+	for (unsigned i = 0; i < OP_COUNT; i++)
+		if (row->op[i].booked_until_ns == UINT64_MAX)
 			return false;
 	return true;
 }
 
-static bool count_grew(uint64_t was, uint64_t now)
+static enum row_word worse(enum row_word a, enum row_word b)
 {
-	return counts_grew(&was, &now, 1);
+	return a > b ? a : b;
 }
 
-static bool row_believable(const struct op_books *was, const struct op_books *now)
+static enum row_word counts_word(const uint64_t *was, const uint64_t *now, size_t n)
 {
-	return count_grew(was->sent, now->sent) && count_grew(was->ok, now->ok) &&
-	       count_grew(was->scheduled, now->scheduled) && count_grew(0, now->in_flight) &&
-	       counts_grew(was->failed, now->failed, FAIL_COUNT) &&
-	       counts_grew(was->aborted, now->aborted, ABORT_COUNT) &&
-	       counts_grew(was->not_attempted, now->not_attempted, SKIP_COUNT) &&
-	       count_grew(was->late, now->late) &&
-	       count_grew(was->self_delayed, now->self_delayed) &&
-	       count_grew(was->retransmits_suspected, now->retransmits_suspected) &&
-	       count_grew(was->misses, now->misses) &&
-	       count_grew(was->double_misses, now->double_misses) &&
-	       now->rtt_sum_ns >= was->rtt_sum_ns && count_grew(was->rtt_count, now->rtt_count) &&
-	       now->booked_until_ns >= was->booked_until_ns && op_books_balanced(now);
+	enum row_word word = ROW_TAKEN;
+
+	for (size_t i = 0; i < n; i++)
+		if (now[i] > COUNT_MAX)
+			word = worse(word, ROW_TOO_LARGE);
+		else if (now[i] < was[i])
+			word = worse(word, ROW_WENT_BACK);
+	return word;
 }
 
-static bool session_believable(const struct books *b, const struct session_books *live)
+static enum row_word count_word(uint64_t was, uint64_t now)
 {
-	for (unsigned i = 0; i < OP_COUNT; i++)
-		if (!row_believable(&b->op[i].live, &live->op[i]))
-			return false;
-	return live->ack_sum_ns >= b->live_ack_sum_ns && live->ack_count >= b->live_ack_count;
+	return counts_word(&was, &now, 1);
+}
+
+static enum row_word op_word(const struct op_books *was, const struct op_books *now)
+{
+	enum row_word word = ROW_TAKEN;
+
+	word = worse(word, count_word(was->sent, now->sent));
+	word = worse(word, count_word(was->ok, now->ok));
+	word = worse(word, count_word(was->scheduled, now->scheduled));
+	word = worse(word, count_word(0, now->in_flight));
+	word = worse(word, counts_word(was->failed, now->failed, FAIL_COUNT));
+	word = worse(word, counts_word(was->aborted, now->aborted, ABORT_COUNT));
+	word = worse(word, counts_word(was->not_attempted, now->not_attempted, SKIP_COUNT));
+	word = worse(word, count_word(was->late, now->late));
+	word = worse(word, count_word(was->self_delayed, now->self_delayed));
+	word = worse(word, count_word(was->retransmits_suspected, now->retransmits_suspected));
+	word = worse(word, count_word(was->misses, now->misses));
+	word = worse(word, count_word(was->double_misses, now->double_misses));
+	word = worse(word, count_word(was->rtt_count, now->rtt_count));
+	if (now->rtt_sum_ns < was->rtt_sum_ns || now->booked_until_ns < was->booked_until_ns)
+		word = worse(word, ROW_WENT_BACK);
+	if (word == ROW_TAKEN && !op_books_balanced(now))
+		word = ROW_UNBALANCED;
+	return word;
+}
+
+static struct row_look look_at_row(const struct books *b, const struct session_books *live)
+{
+	for (unsigned i = 0; i < OP_COUNT; i++) {
+		enum row_word word = op_word(&b->op[i].live, &live->op[i]);
+
+		if (word != ROW_TAKEN)
+			return (struct row_look){word, i};
+	}
+	if (live->ack_sum_ns < b->live_ack_sum_ns || live->ack_count < b->live_ack_count)
+		return (struct row_look){ROW_WENT_BACK, STREAM_ACK};
+	/* It has started: it does not unbegin. */
+	if (!books_row_started(live))
+		return (struct row_look){b->has_live ? ROW_WENT_BACK : ROW_NOT_YET, OP_SEND};
+	return (struct row_look){ROW_TAKEN, 0};
 }
 
 /* --- one operation --- */
@@ -258,20 +292,16 @@ void books_init(struct books *b, uint64_t session_id)
 	b->paused = true;
 }
 
-bool books_row_started(const struct session_books *row)
+struct row_look books_live(struct books *b, const struct session_books *live)
 {
-	for (unsigned i = 0; i < OP_COUNT; i++)
-		if (row->op[i].booked_until_ns == UINT64_MAX)
-			return false;
-	return true;
-}
+	struct row_look look;
 
-bool books_live(struct books *b, const struct session_books *live)
-{
-	if (!b->session_id || live->session_id != b->session_id || !session_believable(b, live))
-		return false;
-	if (!books_row_started(live))
-		return !b->has_live;
+	/* Rows are used again: until ours is written it is its predecessor's. */
+	if (!b->session_id || live->session_id != b->session_id)
+		return (struct row_look){b->has_live ? ROW_OTHERS : ROW_NOT_YET, OP_SEND};
+	look = look_at_row(b, live);
+	if (look.word != ROW_TAKEN)
+		return look;
 	if (!b->has_live)
 		for (unsigned i = 0; i < OP_COUNT; i++)
 			account_hand_over(&b->op[i], &live->op[i], b);
@@ -281,7 +311,37 @@ bool books_live(struct books *b, const struct session_books *live)
 	b->live_ack_count = live->ack_count;
 	b->has_live = true;
 	b->paused = false;
-	return true;
+	return look;
+}
+
+bool row_is_fine(struct row_look look)
+{
+	return look.word == ROW_TAKEN || look.word == ROW_NOT_YET;
+}
+
+const char *row_words(struct row_look look, char *buf, size_t len)
+{
+	const char *stream = stream_name(look.stream);
+
+	switch (look.word) {
+	case ROW_TAKEN:
+	case ROW_NOT_YET:
+		snprintf(buf, len, "%s", "");
+		break;
+	case ROW_OTHERS:
+		snprintf(buf, len, "the row is another session's");
+		break;
+	case ROW_WENT_BACK:
+		snprintf(buf, len, "the counts of %s went back", stream);
+		break;
+	case ROW_TOO_LARGE:
+		snprintf(buf, len, "a count of %s is larger than can be", stream);
+		break;
+	case ROW_UNBALANCED:
+		snprintf(buf, len, "the counts of %s do not add up", stream);
+		break;
+	}
+	return buf;
 }
 
 void books_begin(struct books *b, const uint64_t interval_ns[OP_COUNT], uint64_t phase_ns,

@@ -29,6 +29,22 @@ struct op_account {
 	bool joined_miss; /* the row's first outcome is a miss, and so was the last one before it */
 };
 
+/* What a look at a row says of it. */
+enum row_word {
+	ROW_TAKEN,
+	ROW_NOT_YET, /* still another session's, or it has not started to book: no row yet */
+	/* Refused, and nothing changed: a worker gone wild. */
+	ROW_OTHERS, /* another session's, after it was this one's */
+	ROW_WENT_BACK,
+	ROW_TOO_LARGE,
+	ROW_UNBALANCED,
+};
+
+struct row_look {
+	enum row_word word;
+	unsigned stream; /* of the first count that is not believed */
+};
+
 struct books {
 	uint64_t session_id;
 	bool has_live;
@@ -40,9 +56,12 @@ struct books {
 
 void books_init(struct books *b, uint64_t session_id);
 /* Take what the table says. A row that has not started to book (booked_until_ns is UINT64_MAX)
- * is no row yet. False, and nothing changes, when the row is another session's, breaks an identity
- * of the books or went backwards (a torn or lying table). */
-bool books_live(struct books *b, const struct session_books *live);
+ * is no row yet. */
+struct row_look books_live(struct books *b, const struct session_books *live);
+/* Taken or not yet there, as it should be. */
+bool row_is_fine(struct row_look look);
+/* "the counts of send went back", for one that is refused; else "". */
+const char *row_words(struct row_look look, char *buf, size_t len);
 /* Until it starts to book (at its first connection or first failure to connect), a row says that it
  * is booked for ever: it is no row yet for the books. */
 bool books_row_started(const struct session_books *row);

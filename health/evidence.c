@@ -30,13 +30,18 @@ static size_t find_device(const struct snapshot *s, const char *name)
 	return NOT_FOUND;
 }
 
+bool evidence_doubted(const struct evidence *e, size_t i)
+{
+	return e->in[i].doubt && e->in[i].doubt[0];
+}
+
 bool evidence_side_ok(const struct evidence *e, size_t i)
 {
 	const struct snapshot *s = e->s;
 
-	return s->sessions[i].state != SESSION_DISABLED && e->device[i] != NOT_FOUND &&
-	       s->devices[e->device[i]].worker_state == WORKER_UP && e->rail[i] != NOT_FOUND &&
-	       s->rails[e->rail[i]].present && s->rails[e->rail[i]].up;
+	return s->sessions[i].state != SESSION_DISABLED && !evidence_doubted(e, i) &&
+	       e->device[i] != NOT_FOUND && s->devices[e->device[i]].worker_state == WORKER_UP &&
+	       e->rail[i] != NOT_FOUND && s->rails[e->rail[i]].present && s->rails[e->rail[i]].up;
 }
 
 static bool said(const struct snap_session *s, const char *text)

@@ -44,7 +44,9 @@ struct evidence {
 /* Memory belongs to the snapshot. False: no memory. */
 bool evidence_gather(struct evidence *e, struct snapshot *s, const struct judge_input *in);
 
-/* The session's own side can measure: rail up, worker up, not disabled. */
+/* What its worker counted is not believed: its figures are old. */
+bool evidence_doubted(const struct evidence *e, size_t i);
+/* The session's own side can measure: rail up, worker up and believed, not disabled. */
 bool evidence_side_ok(const struct evidence *e, size_t i);
 /* The session is not up, and its last error says that the peer is there and does not want us. */
 bool evidence_refused(const struct evidence *e, size_t i);

@@ -31,6 +31,7 @@ struct judge_session {
 	const char *rack, *pod;	    /* of the peer list; NULL or "" when it has none */
 	const char *conn_reason;    /* why disabled or in back-off; NULL or "" when not */
 	const char *answers_as; /* who answers, when it is not who the list says; else NULL, "" */
+	const char *doubt; /* why its worker's books of it are not believed; NULL or "": they are */
 	struct window_sums recent; /* of window_since() */
 	struct judge_memory *memory;
 };

@@ -4,9 +4,9 @@
 
 #include "health/blame.h"
 
-/* worker, trouble, GUID, counters (hanging, saturated), rdma_cm; port or rail, dead rail; one a
- * peer; one a name; rails missing */
-#define PER_DEVICE 6
+/* worker (state, books), trouble, GUID, counters (hanging, saturated), rdma_cm; port or rail, dead
+ * rail; one a peer; one a name; rails missing */
+#define PER_DEVICE 7
 #define PER_RAIL 2
 
 size_t judge_findings_max(const struct snapshot *s, const struct judge_input *in)
@@ -43,6 +43,31 @@ static void find_worker(struct findings *f, const struct snap_device *d)
 	if (b.cause != CAUSE_NONE)
 		findings_add(f, b.cause, true, subject(f, "device", d->name), b.reason,
 			     d->worker_since_wall_ns);
+}
+
+/* One for all sessions of the device: a worker gone wild may spoil all its rows at once. */
+static void find_doubted(const struct evidence *e, struct findings *f, size_t device)
+{
+	const struct snap_device *d = &e->s->devices[device];
+	size_t n = 0, first = 0;
+
+	for (size_t i = 0; i < e->s->n_sessions; i++)
+		if (e->device[i] == device && evidence_doubted(e, i) && !n++)
+			first = i;
+	if (!n || d->worker_state != WORKER_UP)
+		return;
+	hang_on(f,
+		findings_add(
+			f, CAUSE_MONITOR, false, subject(f, "worker", d->name),
+			snapshot_printf(f->s,
+					"the worker of %s writes books that cannot be true, of "
+					"%zu session%s (%s over %s: %s): their figures are "
+					"those from before; it is a fault of this program or "
+					"of its memory: restart it and report the log",
+					d->name, n, n == 1 ? "" : "s", e->s->sessions[first].peer,
+					e->s->sessions[first].rail, e->in[first].doubt),
+			0),
+		(struct snap_evidence){.name = "doubted_sessions", .value = (double)n});
 }
 
 /* Somebody wanted it so: no alarm, but nothing to be forgotten either. */
@@ -335,6 +360,7 @@ void judge_findings(const struct evidence *e, const struct judge_input *in, stru
 	find_missing_rails(f);
 	for (size_t i = 0; i < s->n_devices; i++) {
 		find_worker(f, &s->devices[i]);
+		find_doubted(e, f, i);
 		find_released(f, &s->devices[i]);
 		find_trouble(f, &s->devices[i], in->devices[i].trouble);
 		find_zero_guid(f, &s->devices[i]);

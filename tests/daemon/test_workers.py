@@ -164,6 +164,26 @@ def test_lying_worker_harms_no_counter_and_no_other():
         assert {r["rail"]: r for r in d.peers()}["rxe1"]["verdict"] == "ok"
 
 
+def test_books_that_cannot_be_true_are_a_finding_and_a_few_lines():
+    with Daemon() as d:
+        d.wait_up()
+        d.script("rxe0", "rows")
+        wait_for(lambda: d.peer("host2")["verdict"] == "unknown", what="a doubted session")
+        assert d.peer("host2")["cause"] == "monitor"
+        found = [f for f in d.json("/api/v1/findings")["findings"] if f["subject"] == "worker:rxe0"]
+        assert [f["cause"] for f in found] == ["monitor"]
+        assert "host2" in found[0]["text"] and "larger than can be" in found[0]["text"]
+        assert d.metric("rdma_finding", cause="monitor", severity="warning", subject="worker:rxe0")
+        d.wait_log("the worker's books of host2, rail rxe0 are not believed: a count of send is")
+        assert [e["peer"] for e in d.events("worker")
+                if "not believed" in e["text"]] == ["host2", "host3"]
+        told = d.log().count("are not believed")
+        d.script("rxe0", "answer all")
+        d.wait_log("are believed again")
+        wait_for(lambda: d.peer("host2")["verdict"] == "ok", what="believed again")
+        assert d.log().count("are not believed") == told == 2
+
+
 def test_two_devices_with_one_rail_name_are_told():
     with Daemon(devices=("rxe0", "rxe1"), start=False) as d:
         d.script("rxe1", "rail rxe0 10.99.1.1 up")

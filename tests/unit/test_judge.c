@@ -469,6 +469,26 @@ static void test_a_peer_without_the_secret_is_told(void **state)
 	world_free(&w);
 }
 
+static void test_books_that_are_not_believed_are_one_finding_and_nobodys_fault(void **state)
+{
+	struct world w;
+
+	(void)state;
+	three_hosts(&w);
+	silence(&w, 0);
+	w.in[0].doubt = w.in[2].doubt = "the counts of send went back";
+	look(&w);
+	assert_int_equal(w.s->n_findings, 1);
+	assert_finding(&w, "worker:rxe0", CAUSE_MONITOR, false,
+		       "of 2 sessions (host2 over rxe0: the counts of send went back)");
+	assert_true(finding(&w, "worker:rxe0")->evidence[0].value == 2);
+	assert_int_equal(w.s->sessions[0].verdict, VERDICT_UNKNOWN);
+	assert_int_equal(w.s->sessions[0].cause, CAUSE_MONITOR);
+	assert_int_equal(w.s->sessions[1].verdict, VERDICT_OK);
+	assert_host(&w, VERDICT_DEGRADED, CAUSE_MONITOR, "cannot be true");
+	world_free(&w);
+}
+
 static void test_duplicate_host_name_is_told(void **state)
 {
 	struct world w;
@@ -623,6 +643,8 @@ int main(void)
 		cmocka_unit_test(test_configured_rail_that_was_never_seen_says_so),
 		cmocka_unit_test(test_flaws_of_our_data_do_not_degrade_the_host),
 		cmocka_unit_test(test_a_peer_without_the_secret_is_told),
+		cmocka_unit_test(
+			test_books_that_are_not_believed_are_one_finding_and_nobodys_fault),
 		cmocka_unit_test(test_duplicate_host_name_is_told),
 		cmocka_unit_test(test_an_address_where_another_host_answers_is_told_and_no_alarm),
 		cmocka_unit_test(test_host_without_devices_or_peers_says_so),
