@@ -144,6 +144,24 @@ static void totals_add(struct rail_totals *into, const struct rail_totals *from)
 		into->failures[i] += from->failures[i];
 	for (unsigned i = 0; i < DRAIN_COUNT; i++)
 		into->drains[i] += from->drains[i];
+	for (unsigned i = 0; i < REFUSE_COUNT; i++)
+		into->refused[i] += from->refused[i];
+}
+
+static void raise_all(uint64_t *into, const uint64_t *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (from[i] > into[i])
+			into[i] = from[i];
+}
+
+/* A worker only counts up; what does not is a worker gone wild. */
+static void totals_raise(struct rail_totals *into, const struct rail_totals *from)
+{
+	raise_all(&into->attempts, &from->attempts, 1);
+	raise_all(into->failures, from->failures, CONNECT_COUNT);
+	raise_all(into->drains, from->drains, DRAIN_COUNT);
+	raise_all(into->refused, from->refused, REFUSE_COUNT);
 }
 
 static void fold(struct rail *rail)
@@ -206,7 +224,7 @@ static void read_rail(struct rail *rail, const struct table *table,
 		}
 	}
 	if (table_get_rail_totals(table, rail->index, &totals))
-		rail->live = totals;
+		totals_raise(&rail->live, &totals);
 }
 
 void rails_read(struct rails *r, const char *device, const struct table *table,

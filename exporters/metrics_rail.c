@@ -270,6 +270,13 @@ static void put_connections(struct exposition *e, const struct snapshot *s)
 			put_rail_value(e, &s->rails[i], "reason", connect_failure_name(k),
 				       s->rails[i].totals.failures[k]);
 	}
+	exposition_family(e, "rdma_connections_refused", FAMILY_COUNTER,
+			  "Others that wanted to connect to the rail and were turned away.");
+	for (size_t i = 0; i < s->n_rails; i++) {
+		for (unsigned k = 0; k < REFUSE_COUNT; k++)
+			put_rail_value(e, &s->rails[i], "reason", refuse_reason_name(k),
+				       s->rails[i].totals.refused[k]);
+	}
 	exposition_family(e, "rdma_qp_drains", FAMILY_COUNTER,
 			  "Queue pairs drained before their destruction, by how the drain ended.");
 	for (size_t i = 0; i < s->n_rails; i++) {

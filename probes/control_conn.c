@@ -551,12 +551,14 @@ void conn_qp_event(struct control *c, uint32_t qpn, const char *text)
 
 static void attempt_timed_out(struct control *c, struct conn *conn)
 {
-	if (conn->session)
+	if (conn->session) {
 		session_connect_failed(c, conn->session, CONNECT_TIMEOUT, 0,
 				       conn->established ? "no hello from the peer in time"
 							 : NO_ANSWER_TEXT);
-	else
+	} else {
+		gate_count(c, REFUSE_HELLO, conn->rail);
 		conn_drain(c, conn, ABORT_FLUSHED, false);
+	}
 }
 
 void conn_timer(struct control *c, struct conn *conn)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "probes/control_priv.h"
+#include "probes/table.h"
 
 #define HALF_OPEN_MAX 128    /* connections that have not said hello yet */
 #define HALF_OPEN_OF_PEER 32 /* of those, from one address */
@@ -106,25 +107,30 @@ static void make_room(struct control *c, const struct in6_addr *peer, const stru
 
 /* --- the verdict --- */
 
-enum wire_reject gate_judge(struct control *c, const struct rdma_cm_event *ev,
-			    const struct in6_addr *peer, struct wire_request *ret)
+static bool refuse(enum refuse_reason why, enum refuse_reason *ret)
+{
+	*ret = why;
+	return false;
+}
+
+bool gate_judge(struct control *c, const struct rdma_cm_event *ev, const struct in6_addr *peer,
+		struct wire_request *ret, enum refuse_reason *ret_why)
 {
 	enum wire_result r;
 
 	if (!listed(c, peer))
-		return WIRE_REJECT_NOT_LISTED;
+		return refuse(REFUSE_NOT_LISTED, ret_why);
 	if (c->stopping)
-		return WIRE_REJECT_LEAVING;
+		return refuse(REFUSE_LEAVING, ret_why);
 	r = wire_get_request(ev->param.conn.private_data, ev->param.conn.private_data_len, ret);
-	if (r == WIRE_TOO_OLD)
-		return WIRE_REJECT_VERSION;
-	if (r == WIRE_MALFORMED)
-		return WIRE_REJECT_MALFORMED;
+	if (r != WIRE_OK)
+		return refuse(r == WIRE_TOO_OLD ? REFUSE_VERSION : REFUSE_MALFORMED, ret_why);
 	if (ret->has_secret != c->cfg.has_secret)
-		return c->cfg.has_secret ? WIRE_REJECT_SECRET_WANTED : WIRE_REJECT_NO_SECRET;
+		return refuse(c->cfg.has_secret ? REFUSE_SECRET_MISSING : REFUSE_SECRET_UNKNOWN,
+			      ret_why);
 	if (too_many_half_open(c, peer))
-		return WIRE_REJECT_NO_RESOURCES;
-	return WIRE_REJECT_NONE;
+		return refuse(REFUSE_HALF_OPEN, ret_why);
+	return true;
 }
 
 bool gate_has_room(struct control *c, const struct in6_addr *peer, const struct passive_key *key)
@@ -137,55 +143,104 @@ bool gate_has_room(struct control *c, const struct in6_addr *peer, const struct 
 
 /* --- telling --- */
 
-static bool is_about_secret(enum wire_reject why)
+static bool is_about_secret(enum refuse_reason why)
 {
-	return why == WIRE_REJECT_SECRET_WANTED || why == WIRE_REJECT_NO_SECRET ||
-	       why == WIRE_REJECT_SECRET_DIFFERS;
+	return why == REFUSE_SECRET_MISSING || why == REFUSE_SECRET_UNKNOWN ||
+	       why == REFUSE_SECRET_DIFFERS;
 }
 
-static const char *words(enum wire_reject why)
+enum wire_reject gate_reject(enum refuse_reason why)
 {
 	switch (why) {
-	case WIRE_REJECT_NONE:
-	case WIRE_REJECT_LEAVING:
+	case REFUSE_MALFORMED:
+	case REFUSE_HELLO:
+		return WIRE_REJECT_MALFORMED;
+	case REFUSE_VERSION:
+		return WIRE_REJECT_VERSION;
+	case REFUSE_NOT_LISTED:
+		return WIRE_REJECT_NOT_LISTED;
+	case REFUSE_CAP:
+	case REFUSE_HALF_OPEN:
+	case REFUSE_NO_RESOURCES:
+		return WIRE_REJECT_NO_RESOURCES;
+	case REFUSE_LEAVING:
+		return WIRE_REJECT_LEAVING;
+	case REFUSE_SECRET_MISSING:
+		return WIRE_REJECT_SECRET_WANTED;
+	case REFUSE_SECRET_UNKNOWN:
+		return WIRE_REJECT_NO_SECRET;
+	case REFUSE_SECRET_DIFFERS:
+		return WIRE_REJECT_SECRET_DIFFERS;
+	}
+	return WIRE_REJECT_NONE;
+}
+
+/* "": worth a count, no line. */
+static const char *words(enum refuse_reason why)
+{
+	switch (why) {
+	case REFUSE_LEAVING:
+	case REFUSE_HELLO:
 		break;
-	case WIRE_REJECT_MALFORMED:
+	case REFUSE_MALFORMED:
 		return "its request is none of ours";
-	case WIRE_REJECT_VERSION:
+	case REFUSE_VERSION:
 		return "its version is too old";
-	case WIRE_REJECT_NOT_LISTED:
+	case REFUSE_NOT_LISTED:
 		return "its address is not in the peer list";
-	case WIRE_REJECT_NO_RESOURCES:
-		return "there is no queue pair, memory or place left for it";
-	case WIRE_REJECT_SECRET_WANTED:
+	case REFUSE_CAP:
+		return "all queue pairs are taken ([limits] qps_per_device)";
+	case REFUSE_HALF_OPEN:
+		return "too many have connected and not said hello yet";
+	case REFUSE_NO_RESOURCES:
+		return "there is no queue pair or memory left for it";
+	case REFUSE_SECRET_MISSING:
 		return "it has no shared secret, and this host has one";
-	case WIRE_REJECT_NO_SECRET:
+	case REFUSE_SECRET_UNKNOWN:
 		return "it has a shared secret, and this host has none";
-	case WIRE_REJECT_SECRET_DIFFERS:
+	case REFUSE_SECRET_DIFFERS:
 		return "its shared secret is another one than this host's";
 	}
 	return "";
 }
 
-void gate_tell(struct control *c, enum wire_reject why, const struct refused *who)
+void gate_count(struct control *c, enum refuse_reason why, uint32_t rail)
+{
+	struct control_rail *r = &c->rails[rail];
+
+	r->totals.refused[why]++;
+	table_put_rail_totals(c->p.table, rail, &r->totals);
+}
+
+/* Whether it is worth a line; *ret_more: those that were not since the last one. */
+static bool worth_telling(struct control *c, enum refuse_reason why, uint32_t *ret_more)
 {
 	struct gate_limit *l = &c->refusals[why];
 	uint64_t now = c->p.now_ns();
-	char address[FACT_ADDRESS], more[48] = "", text[FACT_TEXT];
 
-	if (!words(why)[0])
-		return;
 	if (!l->since_ns || now >= l->since_ns + TELL_EVERY_NS)
 		*l = (struct gate_limit){.since_ns = now, .held = l->held};
 	if (l->told >= (is_about_secret(why) ? TELL_SECRETS : 1)) {
 		l->held++;
-		return;
+		return false;
 	}
 	l->told++;
-	if (l->held)
-		snprintf(more, sizeof(more), " (and %u more like it)", l->held);
+	*ret_more = l->held;
 	l->held = 0;
+	return true;
+}
+
+void gate_tell(struct control *c, enum refuse_reason why, const struct refused *who)
+{
+	char address[FACT_ADDRESS], more[48] = "", text[FACT_TEXT];
+	uint32_t n;
+
+	gate_count(c, why, who->rail);
+	if (!words(why)[0] || !worth_telling(c, why, &n))
+		return;
+	if (n)
+		snprintf(more, sizeof(more), " (and %u more like it)", n);
 	rail_address_text(&who->address, address);
 	snprintf(text, sizeof(text), "%s is refused: %s%s", address, words(why), more);
-	tell_refused(c, why, who, text);
+	tell_refused(c, gate_reject(why), who, text);
 }

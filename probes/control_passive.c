@@ -22,11 +22,11 @@ static struct in6_addr peer_of(struct rdma_cm_id *id)
 	return a;
 }
 
-static void refuse(struct rdma_cm_id *id, enum wire_reject why)
+static void refuse(struct rdma_cm_id *id, enum refuse_reason why)
 {
 	uint8_t data[WIRE_REJECT_LEN];
 
-	wire_put_reject(why, data);
+	wire_put_reject(gate_reject(why), data);
 	rdma_reject(id, data, sizeof(data));
 	/* Rejecting alone leaks the id. */
 	rdma_destroy_id(id);
@@ -86,7 +86,7 @@ static void take_in(struct control *c, struct conn *conn, const struct rdma_cm_e
 	if (conn_want_proof(c, conn) < 0 || conn_make_qp(c, conn) < 0) {
 		wire_put_reject(WIRE_REJECT_NO_RESOURCES, data);
 		rdma_reject(conn->id, data, sizeof(data));
-		gate_tell(c, WIRE_REJECT_NO_RESOURCES,
+		gate_tell(c, REFUSE_NO_RESOURCES,
 			  &(struct refused){.address = conn->peer,
 					    .host_hash = conn->key.host,
 					    .host = "",
@@ -104,18 +104,22 @@ void passive_request(struct control *c, struct listener *l, const struct rdma_cm
 	struct rdma_cm_id *id = ev->id;
 	struct in6_addr peer = peer_of(id);
 	struct wire_request req = {0};
-	enum wire_reject why = gate_judge(c, ev, &peer, &req);
+	enum refuse_reason why;
+	bool welcome = gate_judge(c, ev, &peer, &req, &why);
 	struct passive_key key = {req.host_hash,  req.rail_hash, req.peer_rail_hash,
 				  req.class_hash, req.path,	 l->address};
 	struct conn *conn = NULL;
 
-	if (why == WIRE_REJECT_NONE &&
-	    (id->verbs != endpoint_verbs(c->endpoint) || !gate_has_room(c, &peer, &key)))
-		why = WIRE_REJECT_NO_RESOURCES;
-	if (why == WIRE_REJECT_NONE)
+	if (welcome && !gate_has_room(c, &peer, &key)) {
+		welcome = false;
+		why = REFUSE_CAP;
+	} else if (welcome) {
+		why = REFUSE_NO_RESOURCES;
+		welcome = id->verbs == endpoint_verbs(c->endpoint);
+	}
+	if (welcome)
 		conn = conn_new(c, CONN_PASSIVE, l->rail);
 	if (!conn) {
-		why = why == WIRE_REJECT_NONE ? WIRE_REJECT_NO_RESOURCES : why;
 		refuse(id, why);
 		gate_tell(c, why,
 			  &(struct refused){.address = peer,
@@ -197,6 +201,7 @@ void passive_hello(struct control *c, struct conn *conn)
 	if (conn->phase != CONN_LIVE)
 		return;
 	if (!h->version || (conn->auth && !h->has_nonce)) {
+		gate_count(c, REFUSE_HELLO, conn->rail);
 		conn_drain(c, conn, ABORT_FLUSHED, false);
 		return;
 	}
@@ -214,6 +219,7 @@ void passive_proof(struct control *c, struct conn *conn)
 	if (conn->phase != CONN_LIVE || conn->greeted)
 		return;
 	if (!conn->auth || !conn->auth->challenged) {
+		gate_count(c, REFUSE_HELLO, conn->rail);
 		conn_drain(c, conn, ABORT_FLUSHED, false);
 		return;
 	}
@@ -221,7 +227,7 @@ void passive_proof(struct control *c, struct conn *conn)
 		greet(c, conn);
 		return;
 	}
-	gate_tell(c, WIRE_REJECT_SECRET_DIFFERS,
+	gate_tell(c, REFUSE_SECRET_DIFFERS,
 		  &(struct refused){.address = conn->peer,
 				    .host_hash = conn->key.host,
 				    .host = conn->rc.hello_in.host,

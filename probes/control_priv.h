@@ -71,7 +71,6 @@ struct gate_limit {
 	uint64_t since_ns;
 	uint32_t told, held;
 };
-#define GATE_REASONS (WIRE_REJECT_SECRET_DIFFERS + 1)
 
 /* Whose request was refused, as far as it is known. */
 struct refused {
@@ -193,7 +192,7 @@ struct control {
 	struct in6_addr *accept;
 	uint32_t n_accept, n_listed; /* the first ones are of the list of peers */
 	struct in6_addr *sorted;     /* the same by number; NULL: to be made */
-	struct gate_limit refusals[GATE_REASONS];
+	struct gate_limit refusals[REFUSE_COUNT];
 	uint64_t rescan_ns, open_retry_ns, stop_ns, limit_rearm_ns; /* TIMER_NEVER: not due */
 	char device_reason[FACT_TEXT];
 	bool stalled, stalls_routing; /* told: resolving hangs, and at which step */
@@ -284,13 +283,18 @@ void active_stalled(struct control *c, struct conn *conn);
 
 /* control_gate.c */
 void gate_take_accept(struct control *c, const struct wish_accept *a);
-/* Whether a request may come in; the request is filled in as far as it is ours. */
-enum wire_reject gate_judge(struct control *c, const struct rdma_cm_event *ev,
-			    const struct in6_addr *peer, struct wire_request *ret);
+/* True: a request may come in, as far as it goes by itself. Else why not. The request is filled in
+ * as far as it is ours. */
+bool gate_judge(struct control *c, const struct rdma_cm_event *ev, const struct in6_addr *peer,
+		struct wire_request *ret, enum refuse_reason *ret_why);
 /* Below the cap of queue pairs; if not, what this peer left behind is ended. */
 bool gate_has_room(struct control *c, const struct in6_addr *peer, const struct passive_key *key);
-/* Main hears of it, but not of each one of many. */
-void gate_tell(struct control *c, enum wire_reject why, const struct refused *who);
+/* What the one who is refused is told. */
+enum wire_reject gate_reject(enum refuse_reason why);
+/* Counts it. */
+void gate_count(struct control *c, enum refuse_reason why, uint32_t rail);
+/* Counts it, and main hears of it, but not of each one of many. */
+void gate_tell(struct control *c, enum refuse_reason why, const struct refused *who);
 
 /* control_passive.c */
 bool passive_key_equal(const struct passive_key *a, const struct passive_key *b);

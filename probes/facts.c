@@ -112,6 +112,17 @@ const char *connect_failure_name(enum connect_failure failure)
 	return NAME_AT(names, failure);
 }
 
+const char *refuse_reason_name(enum refuse_reason why)
+{
+	static const char *const names[REFUSE_COUNT] = {
+		"malformed",	  "version",	    "not_listed", "cap",
+		"half_open",	  "no_resources",   "leaving",	  "secret_missing",
+		"secret_unknown", "secret_differs", "hello",
+	};
+
+	return NAME_AT(names, why);
+}
+
 const char *drain_outcome_name(enum drain_outcome outcome)
 {
 	static const char *const names[DRAIN_COUNT] = {"last_wqe", "marker", "timeout"};

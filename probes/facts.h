@@ -84,6 +84,22 @@ enum connect_failure {
 };
 #define CONNECT_COUNT 11
 
+/* Why somebody who came to us was turned away. */
+enum refuse_reason {
+	REFUSE_MALFORMED, /* its request is none of ours */
+	REFUSE_VERSION,
+	REFUSE_NOT_LISTED,
+	REFUSE_CAP,	     /* qps_per_device */
+	REFUSE_HALF_OPEN,    /* too many, in all or of one address, have not said hello yet */
+	REFUSE_NO_RESOURCES, /* no memory, or the device makes no more queue pairs */
+	REFUSE_LEAVING,
+	REFUSE_SECRET_MISSING, /* it has none, we have one */
+	REFUSE_SECRET_UNKNOWN, /* it has one, we have none */
+	REFUSE_SECRET_DIFFERS,
+	REFUSE_HELLO, /* connected, and said no proper hello in time */
+};
+#define REFUSE_COUNT 11
+
 enum drain_outcome { DRAIN_LAST_WQE, DRAIN_MARKER, DRAIN_TIMEOUT };
 #define DRAIN_COUNT 3
 
@@ -138,6 +154,7 @@ const char *fail_reason_name(enum fail_reason reason);
 const char *abort_reason_name(enum abort_reason reason);
 const char *skip_reason_name(enum skip_reason reason);
 const char *connect_failure_name(enum connect_failure failure);
+const char *refuse_reason_name(enum refuse_reason why);
 const char *drain_outcome_name(enum drain_outcome outcome);
 /* "the peer offers no memory to write to"; "" for OP_LACK_NONE. */
 const char *op_lack_text(enum op op, enum op_lack lack);
@@ -245,6 +262,7 @@ struct rail_totals {
 	uint64_t attempts;
 	uint64_t failures[CONNECT_COUNT];
 	uint64_t drains[DRAIN_COUNT];
+	uint64_t refused[REFUSE_COUNT]; /* who came to us */
 };
 
 struct gid_fact {

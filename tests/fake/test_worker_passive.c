@@ -85,6 +85,8 @@ static void test_requests_that_are_not_ours_are_rejected_and_leave_nothing(void 
 	memset(data, 0xff, sizeof(data));
 	knock(h, STRANGER, data, sizeof(data));
 	assert_rejected(h, 4, WIRE_REJECT_MALFORMED);
+	assert_int_equal(host_totals(h).refused[REFUSE_MALFORMED], 3);
+	assert_int_equal(host_totals(h).refused[REFUSE_VERSION], 1);
 }
 
 static void test_only_listed_addresses_come_in(void **state)
@@ -148,6 +150,7 @@ static void test_more_than_the_cap_are_refused_with_the_reason(void **state)
 	assert_int_equal(fabric_qps(h->dev), 3);
 	assert_int_equal(last_reject(h, &n), WIRE_REJECT_NO_RESOURCES);
 	assert_int_equal(n, 1);
+	assert_int_equal(host_totals(h).refused[REFUSE_CAP], 1);
 	/* None said hello: their places are free again. */
 	world_run(9 * NSEC_PER_SEC);
 	come_in(h, "10.9.0.4", "d");

@@ -49,7 +49,7 @@ static struct session *session1(void)
 	return host1()->control->sessions[0];
 }
 
-static void assert_refused(const char *reason, enum wire_reject told)
+static void assert_refused(const char *reason, enum wire_reject told, enum refuse_reason counted)
 {
 	assert_true(world_until_state(host1(), 0, SESSION_BACKOFF, 2 * NSEC_PER_SEC));
 	assert_string_equal(host_conn(host1(), 0).reason, reason);
@@ -60,6 +60,7 @@ static void assert_refused(const char *reason, enum wire_reject told)
 	assert_int_equal(host_entered(host1(), 0, SESSION_UP), 0);
 	/* It was told of no memory, in all of its attempts. */
 	assert_true(host_totals(host1()).attempts > 5);
+	assert_true(host_totals(host2()).refused[counted] > 5);
 	assert_int_equal(session1()->rs.pattern.rkey, 0);
 	assert_int_equal(session1()->rs.scratch.rkey, 0);
 	assert_true(fabric_qps(host2()->dev) <= 1);
@@ -83,7 +84,7 @@ static void test_a_host_without_the_secret_is_refused(void **state)
 {
 	(void)state;
 	begin(0, 7);
-	assert_refused(SAID_SECRET_WANTED, WIRE_REJECT_SECRET_WANTED);
+	assert_refused(SAID_SECRET_WANTED, WIRE_REJECT_SECRET_WANTED, REFUSE_SECRET_MISSING);
 	/* Before anything was made for it. */
 	assert_int_equal(fabric_calls(host2()->dev, CALL_CREATE_QP), 0);
 	reload_secret(host1(), 7);
@@ -94,7 +95,7 @@ static void test_a_host_with_a_secret_does_not_talk_to_one_without(void **state)
 {
 	(void)state;
 	begin(7, 0);
-	assert_refused(SAID_NO_SECRET, WIRE_REJECT_NO_SECRET);
+	assert_refused(SAID_NO_SECRET, WIRE_REJECT_NO_SECRET, REFUSE_SECRET_UNKNOWN);
 	reload_secret(host2(), 7);
 	assert_up(host1(), 0);
 }
@@ -103,7 +104,7 @@ static void test_a_host_with_another_secret_is_refused(void **state)
 {
 	(void)state;
 	begin(7, 8);
-	assert_refused(SAID_SECRET_DIFFERS, WIRE_REJECT_SECRET_DIFFERS);
+	assert_refused(SAID_SECRET_DIFFERS, WIRE_REJECT_SECRET_DIFFERS, REFUSE_SECRET_DIFFERS);
 	assert_true(fabric_calls(host2()->dev, CALL_CREATE_QP) > 0);
 	reload_secret(host2(), 7);
 	assert_up(host1(), 0);

@@ -66,6 +66,8 @@ static void test_a_flood_of_strangers_is_refused_in_few_words(void **state)
 	assert_true(a->told.facts[FACT_REFUSED] <= 2);
 	assert_int_equal(a->told.refused, WIRE_REJECT_NOT_LISTED);
 	assert_non_null(strstr(a->told.refusal, "10.9.0.1 is refused"));
+	/* Few words, but each is counted. */
+	assert_int_equal(host_totals(a).refused[REFUSE_NOT_LISTED], 10000);
 	world_run(10 * NSEC_PER_SEC);
 	knock(a, 7, "x");
 	world_run(NSEC_PER_MSEC);
@@ -87,7 +89,10 @@ static void test_connections_that_say_nothing_are_bounded(void **state)
 	}
 	assert_int_equal(fabric_qps(a->dev), 1 + 128);
 	assert_int_equal(a->told.refused, WIRE_REJECT_NO_RESOURCES);
+	assert_int_equal(host_totals(a).refused[REFUSE_HALF_OPEN], 1000 - 128);
+	assert_int_equal(host_totals(a).refused[REFUSE_HELLO], 0);
 	world_run(ATTEMPT_NS + 2 * NSEC_PER_SEC);
+	assert_int_equal(host_totals(a).refused[REFUSE_HELLO], 128);
 	assert_int_equal(fabric_qps(a->dev), 1);
 	assert_undisturbed(a);
 }

@@ -393,6 +393,7 @@ static void make_rail(struct maker *m, unsigned index)
 	r->totals.attempts = m->wanted->peers + 1;
 	r->totals.failures[CONNECT_REJECTED] = 1;
 	r->totals.drains[DRAIN_LAST_WQE] = 1;
+	r->totals.refused[REFUSE_NOT_LISTED] = 4;
 }
 
 static void make_findings(struct maker *m)

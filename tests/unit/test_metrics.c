@@ -68,6 +68,14 @@ static void test_counters_exist_with_zero_before_anything_happened(void **state)
 	assert_true(has("\nrdma_async_events_total{device=\"mlx5_0\",port=\"\","
 			"event=\"qp_last_wqe_reached\"} 0\n"));
 	assert_true(has("\nrdma_connection_failures_total{rail=\"mlx5_0\",reason=\"stale\"} 0\n"));
+	for (unsigned why = 0; why < REFUSE_COUNT; why++) {
+		char line[128];
+
+		snprintf(line, sizeof(line),
+			 "\nrdma_connections_refused_total{rail=\"mlx5_0\",reason=\"%s\"} 0\n",
+			 refuse_reason_name(why));
+		assert_true(has(line));
+	}
 	assert_true(has("\nrdma_sysfs_read_errors_total{device=\"mlx5_0\",port=\"\","
 			"reason=\"einval\"} 0\n"));
 	assert_true(has("\nrdma_worker_heartbeat_timestamp_seconds{device=\"mlx5_0\","

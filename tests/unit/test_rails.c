@@ -143,6 +143,7 @@ static void test_totals_go_on_when_a_worker_ends_and_when_a_rail_moves(void **st
 	rail = rails_find(f->rails, "a");
 	rail->live.attempts = 5;
 	rail->live.failures[CONNECT_REJECTED] = 2;
+	rail->live.refused[REFUSE_CAP] = 3;
 	rails_worker_ended(f->rails, "rxe0");
 	assert_false(rail->present);
 	learn(f, "rxe0", 0, "a", "10.0.0.1", true);
@@ -150,6 +151,7 @@ static void test_totals_go_on_when_a_worker_ends_and_when_a_rail_moves(void **st
 	rail_totals_sum(rail, &sum);
 	assert_int_equal(sum.attempts, 6);
 	assert_int_equal(sum.failures[CONNECT_REJECTED], 2);
+	assert_int_equal(sum.refused[REFUSE_CAP], 3);
 	rails_worker_ended(f->rails, "rxe0");
 	learn(f, "rxe7", 2, "a", "10.0.0.1", true);
 	rail_totals_sum(rail, &sum);
