@@ -395,7 +395,7 @@ static void read_row(struct session *session, const struct table *table)
 	struct session_books row;
 
 	if (table_get_conn(table, session->row, &conn)) {
-		session->row_freed = session->conn_seen && conn.session_id == 0;
+		session->row_freed = !conn.session_id && conn.gone_id == session->id;
 		session_take_conn(session, &conn);
 	}
 	if (!table_get_books(table, session->row, &row))
@@ -515,17 +515,20 @@ void sessions_removed(struct sessions *s, struct device *d, uint32_t row, uint64
 	sessions_place(s, d, ctx);
 }
 
-/* A fact may be lost when many come at once; the table is not. */
+/* A fact may be lost when many come at once; the table is not. What the worker could not add is
+ * gone likewise, and gets another id, so that what the row says of this one ends here. */
 void sessions_sweep(struct sessions *s, struct device *d, const struct sessions_context *ctx)
 {
 	uint32_t n = d->ctx->layout.sessions;
 
 	for (uint32_t row = 0; d->proc && row < n; row++) {
 		const struct rows *rows = rows_of(s, d->name);
-		const struct session *session = rows ? rows_at(rows, row) : NULL;
+		struct session *session = rows ? rows_at(rows, row) : NULL;
 
-		if (session && session->phase == PHASE_LEAVING && session->row_freed)
-			sessions_removed(s, d, row, session->id, ctx);
+		if (!session || !session->row_freed)
+			continue;
+		session->phase = PHASE_LEAVING;
+		sessions_removed(s, d, row, session->id, ctx);
 	}
 }
 

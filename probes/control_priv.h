@@ -204,7 +204,7 @@ struct control {
 /* control_tell.c: facts to main and the table */
 void tell_rail(struct control *c, uint32_t rail);
 void tell_session(struct control *c, struct session *s, enum session_state old);
-void tell_removed(struct control *c, const struct session *s);
+void tell_removed(struct control *c, const struct wish_session *w);
 void tell_corrupt(struct control *c, const struct session *s, const struct wire_damage *d);
 void tell_attention(struct control *c, const struct session *s);
 void tell_async(struct control *c, unsigned event, uint32_t port);

@@ -80,12 +80,14 @@ void session_add(struct control *c, const struct wish_session *w)
 {
 	struct session *s;
 
-	if (w->row >= c->n_rows || c->sessions[w->row] || w->rail >= c->n_rails ||
-	    w->class_index >= c->cfg.n_classes)
-		return; /* main looks at the table: a row that stays free is added again */
-	s = calloc(1, sizeof(*s));
-	if (!s)
+	if (w->row >= c->n_rows || c->sessions[w->row])
 		return;
+	s = w->rail < c->n_rails && w->class_index < c->cfg.n_classes ? calloc(1, sizeof(*s))
+								      : NULL;
+	if (!s) {
+		tell_removed(c, w); /* main adds it again when it next looks */
+		return;
+	}
 	s->wish = *w;
 	s->timer.session = s;
 	s->pub.session_id = w->id;
@@ -116,7 +118,7 @@ void session_maybe_free(struct control *c, struct session *s)
 	if (!s->removing || s->conn || !s->gone_from_rail)
 		return;
 	arm(c, s, TIMER_NEVER);
-	tell_removed(c, s);
+	tell_removed(c, &s->wish);
 	c->sessions[s->wish.row] = NULL;
 	if (--c->n_sessions == 0)
 		tell_stalled(c, false); /* nobody is left to find out */
@@ -127,6 +129,8 @@ void session_remove(struct control *c, const struct wish_session *w)
 {
 	struct session *s = w->row < c->n_rows ? c->sessions[w->row] : NULL;
 
+	if (!s && w->row < c->n_rows && w->rail < RAIL_MAX)
+		tell_removed(c, w);
 	if (!s || s->wish.id != w->id || s->removing)
 		return;
 	s->removing = true;

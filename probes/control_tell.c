@@ -61,14 +61,12 @@ void tell_session(struct control *c, struct session *s, enum session_state old)
 	tell(c, &f);
 }
 
-void tell_removed(struct control *c, const struct session *s)
+void tell_removed(struct control *c, const struct wish_session *w)
 {
 	/* The row says it too, should the fact be lost. */
-	table_put_conn(c->p.table, s->wish.row, &(struct session_conn){.session_id = 0});
-	tell(c, &(struct fact){.type = FACT_REMOVED,
-			       .rail = s->wish.rail,
-			       .row = s->wish.row,
-			       .session_id = s->wish.id});
+	table_put_conn(c->p.table, w->row, &(struct session_conn){.gone_id = w->id});
+	tell(c, &(struct fact){
+			.type = FACT_REMOVED, .rail = w->rail, .row = w->row, .session_id = w->id});
 }
 
 void tell_attention(struct control *c, const struct session *s)

@@ -227,10 +227,11 @@ struct session_error {
 
 /* A session's row, control thread's part. */
 struct session_conn {
-	uint64_t session_id;
-	uint64_t since_wall_ns;	  /* of the state */
-	uint64_t since_mono_ns;	  /* the same instant */
-	uint32_t state;		  /* enum session_state */
+	uint64_t session_id;	/* 0: the row is free */
+	uint64_t gone_id;	/* of a free row: the session that it no longer has, or never had */
+	uint64_t since_wall_ns; /* of the state */
+	uint64_t since_mono_ns; /* the same instant */
+	uint32_t state;		/* enum session_state */
 	uint32_t attempts_in_row; /* connects since it was last up */
 	uint32_t qpn, remote_qpn;
 	uint32_t udp_source_port; /* 0: none or unknown */

@@ -184,6 +184,28 @@ def test_books_that_cannot_be_true_are_a_finding_and_a_few_lines():
         assert d.log().count("are not believed") == told == 2
 
 
+def test_a_session_that_the_worker_does_not_have_is_added_until_it_has():
+    with Daemon() as d:
+        d.script("rxe0", "refuse")
+        wait_for(lambda: sum(line.startswith("add") for line in d.told()) >= 4, what="tries")
+        assert {row["state"] for row in d.peers()} == {"idle"}
+        d.script("rxe0")
+        d.wait_up(2)
+        for row in d.peers():
+            check_books(row)
+
+
+def test_a_removed_session_is_let_go_of_when_its_row_alone_says_so():
+    with Daemon() as d:
+        d.script("rxe0", "refuse")
+        wait_for(lambda: any(line.startswith("add") for line in d.told()), what="a try")
+        d.configure(PROBE + "[peers]\npeer = host2/rxe0 10.99.0.2\n")
+        d.send_signal(signal.SIGHUP)
+        wait_for(lambda: [row["peer"] for row in d.peers()] == ["host2"], what="one peer is left")
+        d.script("rxe0")
+        d.wait_up(1)
+
+
 def test_two_devices_with_one_rail_name_are_told():
     with Daemon(devices=("rxe0", "rxe1"), start=False) as d:
         d.script("rxe1", "rail rxe0 10.99.1.1 up")

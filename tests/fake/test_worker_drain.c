@@ -337,6 +337,26 @@ static void test_removal_before_its_turn(void **state)
 	assert_up(a, 0);
 }
 
+static void test_a_session_that_is_not_there_is_told_to_be_gone(void **state)
+{
+	struct host *a = host_up("host1", "10.0.0.1");
+	struct wish w = {.type = WISH_SESSION_REMOVE, .session = {.id = 77, .row = 3}};
+
+	(void)state;
+	world_run(10 * NSEC_PER_MSEC);
+	host_wish(a, &w);
+	world_run(10 * NSEC_PER_MSEC);
+	assert_int_equal(a->told.facts[FACT_REMOVED], 1);
+	assert_int_equal(host_conn(a, 3).gone_id, 77);
+	/* One that cannot be added, for its rail is not there (yet). */
+	w = (struct wish){.type = WISH_SESSION_ADD, .session = {.id = 78, .row = 3, .rail = 5}};
+	w.session.address.sa.sa_family = AF_UNSPEC;
+	host_wish(a, &w);
+	world_run(10 * NSEC_PER_MSEC);
+	assert_int_equal(a->told.facts[FACT_REMOVED], 2);
+	assert_int_equal(host_conn(a, 3).gone_id, 78);
+}
+
 /* An answer that comes to a connection which is on its way out concerns nobody any more. */
 static void test_an_answer_after_the_removal_does_not_bring_the_session_back(void **state)
 {
@@ -579,6 +599,7 @@ int main(void)
 		TEST(test_removal_while_draining),
 		TEST(test_removal_while_in_back_off),
 		TEST(test_removal_before_its_turn),
+		TEST(test_a_session_that_is_not_there_is_told_to_be_gone),
 		TEST(test_an_answer_after_the_removal_does_not_bring_the_session_back),
 		TEST(test_an_answer_after_the_time_out_is_not_counted),
 		TEST(test_removal_gives_the_turn_back),

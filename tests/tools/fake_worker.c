@@ -7,6 +7,7 @@
  *   exit N | crash              end now
  *   deaf                        ignore WISH_STOP
  *   keep                        never let go of a removed session
+ *   refuse                      have no session that is added, and let its row alone say so
  *   uncounted                   counters hang
  *   trouble TEXT                cannot probe
  *   refused WHY TEXT | stalled 0|1 | duplicate HOST TEXT | async N | garbage   tell that once
@@ -54,7 +55,7 @@ struct fake {
 	uint32_t n_rails;
 	enum answer answer;
 	uint8_t lack[OP_COUNT]; /* of sessions that are added from now on */
-	bool deaf, keep, rows, uncounted;
+	bool deaf, keep, refuse, rows, uncounted;
 	char once[FACT_TEXT], trouble[FACT_TEXT];
 	struct fake_session *sessions; /* by row */
 	uint32_t n_rows;
@@ -194,6 +195,8 @@ static void run_line(struct fake *f, char *line, uint32_t *n_rails)
 		f->deaf = true;
 	else if (strcmp(line, "keep") == 0)
 		f->keep = true;
+	else if (strcmp(line, "refuse") == 0)
+		f->refuse = true;
 	else if (strcmp(line, "uncounted") == 0)
 		f->uncounted = true;
 	else if (strcmp(line, "rows") == 0)
@@ -215,7 +218,7 @@ static void run_script(struct fake *f)
 	snprintf(path, sizeof(path), "%s/%s", f->dir, f->device);
 	f->answer = ANSWER_ALL;
 	memset(f->lack, 0, sizeof(f->lack));
-	f->deaf = f->keep = f->rows = f->uncounted = false;
+	f->deaf = f->keep = f->refuse = f->rows = f->uncounted = false;
 	script = fopen(path, "r");
 	while (script && fgets(line, sizeof(line), script)) {
 		line[strcspn(line, "\n")] = '\0';
@@ -250,6 +253,11 @@ static void add_session(struct fake *f, const struct wish_session *w)
 
 	run_script(f); /* what it says now about sessions that are added */
 	memset(s, 0, sizeof(*s));
+	if (f->refuse) {
+		s->conn.gone_id = w->id;
+		table_put_conn(f->table, w->row, &s->conn);
+		return;
+	}
 	s->wish = *w;
 	s->books.session_id = w->id;
 	s->started_ns = now;
@@ -284,6 +292,7 @@ static void remove_session(struct fake *f, const struct wish_session *w)
 	table_put_books(f->table, w->row, &s->books);
 	s->wish.id = 0;
 	memset(&s->conn, 0, sizeof(s->conn));
+	s->conn.gone_id = w->id;
 	table_put_conn(f->table, w->row, &s->conn);
 	tell(f, &fact);
 }
