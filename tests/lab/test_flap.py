@@ -29,7 +29,14 @@ def check_local_end(audit, before, seconds):
         assert 0.7 * due <= skipped <= due + 20, (due, skipped)
 
 
-def check_remote_end(audit, host, before):
+def known_failures(kernel):
+    """rxe of 6.1 keeps a READ response that could not leave for the next request of the queue pair,
+    and the requester then completes its READ with success and without data (rxe_resp.c, get_req();
+    rxe_comp.c, COMPST_ERROR): one flap in two brings one, and that is what is told."""
+    return ("timeout", "retry_exceeded", *(("corrupt",) if kernel == "6.1" else ()))
+
+
+def check_remote_end(audit, host, before, kernel):
     """Only the one peer is missed, and for as long as it was away and needed to return."""
     rows, _ = audit.wait_on_schedule(host, before)
     for peer, row in rows.items():
@@ -37,7 +44,7 @@ def check_remote_end(audit, host, before):
         if peer != VICTIM:
             check_untouched(row, old)
             continue
-        check_only(row, old, "failures", "timeout", "retry_exceeded")
+        check_only(row, old, "failures", *known_failures(kernel))
         skipped = check_only(
             row, old, "not_attempted",
             "qp_stalled", "not_connected", "peer_unresponsive", "worker_stuck",
@@ -62,7 +69,7 @@ def test_a_link_flap_heals_at_both_ends(lab, seconds):
         healing.record()
     check_local_end(audit, before[VICTIM], seconds)
     for host in WATCHERS:
-        check_remote_end(audit, host, before[host])
+        check_remote_end(audit, host, before[host], lab.options.kernel)
     wait_for(lambda: not any(findings(lab, host) for host in lab.hosts), 20, "no finding is left")
     texts = events.texts(kind="rail", rail="rxe0")
     assert texts[-1:] == ["up"] if texts else seconds < 1, texts
