@@ -35,6 +35,7 @@ struct config {
 	bool plain_loopback;
 	enum config_per_peer per_peer;
 	uint32_t max_series;
+	uint32_t journal_size; /* bytes on disk */
 	struct rail_spec rails[RAIL_MAX];
 	size_t n_rails;		 /* 0: every active port with a usable address */
 	uint32_t rails_expected; /* 0: not stated */

@@ -12,6 +12,7 @@
 #include "daemon/commander.h"
 #include "daemon/file_reader.h"
 #include "daemon/inbox.h"
+#include "daemon/journal_keeper.h"
 #include "daemon/listeners.h"
 #include "daemon/looker.h"
 #include "daemon/namer.h"
@@ -81,6 +82,7 @@ static void on_tick(void *arg, uint64_t now_ns)
 	d->lag_ns = tick_lag(d, now_ns);
 	loop_timer_arm(d->tick, d->tick_at_ns);
 	supervisor_tick(d->supervisor, now_ns, d->lag_ns > PAUSE_NS);
+	journal_keeper_tick(d->journal_keeper, now_ns);
 	namer_tick(d->namer, now_ns, d->lag_ns > PAUSE_NS);
 	tend_devices(d);
 	commander_check(d->commander, now_ns);
@@ -210,7 +212,8 @@ static int open_parts(struct daemon *d)
 		.arg = d,
 	};
 
-	d->journal = journal_new();
+	d->journal_keeper = journal_keeper_new(d->loop, d->options->state, d->config.journal_size);
+	d->journal = d->journal_keeper ? journal_keeper_journal(d->journal_keeper) : NULL;
 	d->peers = peers_new();
 	d->namer = namer_new(d);
 	d->rails = rails_new();
@@ -233,10 +236,20 @@ static bool no_device_yet(void *arg, const char *device)
 	return false;
 }
 
+static void open_journal(struct daemon *d)
+{
+	char id[JOURNAL_ID];
+
+	snprintf(id, sizeof(id), "%016" PRIx64, d->instance);
+	journal_keeper_open(d->journal_keeper, id);
+}
+
 static int configure(struct daemon *d, struct http_protection *protection)
 {
-	int r = protection_take(d->protection, protection);
+	int r;
 
+	open_journal(d);
+	r = protection_take(d->protection, protection);
 	if (r < 0)
 		return r;
 	rails_configure(d->rails, &d->config, no_device_yet, NULL);
@@ -299,7 +312,7 @@ static void close_all(struct daemon *d)
 	namer_free(d->namer);
 	peers_free(d->peers);
 	peer_source_free(&d->peer_source);
-	journal_free(d->journal);
+	journal_keeper_free(d->journal_keeper);
 	loop_source_free(d->tick);
 	loop_source_free(d->hangup);
 	loop_source_free(d->terminate);
@@ -346,6 +359,14 @@ static int load(struct daemon *d, struct http_protection *protection)
 	return r;
 }
 
+static int run_loop(struct daemon *d)
+{
+	int r = loop_run(d->loop);
+
+	journal_add(d->journal, clock_wall_ns(), "daemon", NULL, NULL, NULL, "stopped");
+	return r;
+}
+
 int daemon_run(const struct options *options, const char *worker_path)
 {
 	struct daemon d = {.options = options};
@@ -365,7 +386,7 @@ int daemon_run(const struct options *options, const char *worker_path)
 	if (r < 0)
 		log_error("cannot start: %s", strerror(-r));
 	else
-		r = loop_run(d.loop);
+		r = run_loop(&d);
 	protection_release(&protection);
 	close_all(&d);
 	return r == 0 ? 0 : 1;

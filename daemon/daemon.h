@@ -18,6 +18,7 @@
 
 struct commander;
 struct http_server;
+struct journal_keeper;
 struct looker;
 struct namer;
 struct file_reader;
@@ -42,7 +43,8 @@ struct daemon {
 	uint64_t tick_at_ns; /* intended */
 	uint64_t lag_ns;     /* worst of the last second */
 	struct notify *notify;
-	struct journal *journal;
+	struct journal_keeper *journal_keeper;
+	struct journal *journal; /* the keeper's */
 	struct refusals refusals;
 	struct peers *peers;
 	struct peer_source peer_source; /* of the list in force */

@@ -6,6 +6,7 @@
 #include "daemon/check.h"
 #include "daemon/daemon.h"
 #include "daemon/file_helper.h"
+#include "daemon/journal_helper.h"
 #include "daemon/options.h"
 #include "daemon/print_plan.h"
 #include "daemon/resolver_helper.h"
@@ -49,6 +50,8 @@ int main(int argc, char **argv)
 		return run_helper(argv[2], resolver_helper_main);
 	if (argc == 3 && strcmp(argv[1], "--file-helper") == 0)
 		return run_helper(argv[2], file_helper_main);
+	if (argc == 3 && strcmp(argv[1], "--journal-helper") == 0)
+		return run_helper(argv[2], journal_helper_main);
 	if (options_parse(&options, argc, argv, err, sizeof(err)) < 0) {
 		fprintf(stderr, "rdma-pingmeshd: %s\n", err);
 		return OPTIONS_USAGE;

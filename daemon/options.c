@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 enum {
 	OPT_CONFIG = 256,
 	OPT_CONTROL,
+	OPT_STATE,
 	OPT_CHECK_CONFIG,
 	OPT_PRINT_CONFIG,
 	OPT_PRINT_PLAN,
@@ -23,6 +25,7 @@ enum {
 static const struct option long_options[] = {
 	{"config", required_argument, NULL, OPT_CONFIG},
 	{"control", required_argument, NULL, OPT_CONTROL},
+	{"state", required_argument, NULL, OPT_STATE},
 	{"check-config", no_argument, NULL, OPT_CHECK_CONFIG},
 	{"print-config", no_argument, NULL, OPT_PRINT_CONFIG},
 	{"print-plan", no_argument, NULL, OPT_PRINT_PLAN},
@@ -97,6 +100,9 @@ static int take_option(struct options *o, int option, char *word, char *err, siz
 	case OPT_CONTROL:
 		o->control = optarg;
 		return 0;
+	case OPT_STATE:
+		o->state = optarg;
+		return 0;
 	case OPT_CHECK_CONFIG:
 		return set_action(o, OPTIONS_CHECK_CONFIG, err, errlen);
 	case OPT_PRINT_CONFIG:
@@ -120,12 +126,21 @@ static int take_option(struct options *o, int option, char *word, char *err, siz
 	}
 }
 
+/* The service manager's, of which a unit may have several, with colons between: ours has one. */
+static const char *default_state(void)
+{
+	const char *state = getenv("STATE_DIRECTORY");
+
+	return state && state[0] == '/' && !strchr(state, ':') ? state : "";
+}
+
 int options_parse(struct options *o, int argc, char **argv, char *err, size_t errlen)
 {
 	int option, at;
 
 	*o = (struct options){.config = CONFIG_DEFAULT_PATH,
 			      .control = CONTROL_SOCKET_PATH,
+			      .state = default_state(),
 			      .sysfs_root = "/sys"};
 	opterr = 0;
 	optind = 0; /* makes glibc start afresh: tests parse more than once */
@@ -153,6 +168,8 @@ void options_help(FILE *out)
 	      "  --config FILE            configuration (" CONFIG_DEFAULT_PATH ")\n"
 	      "  --control PATH           socket for reload, release and acquire\n"
 	      "                           (" CONTROL_SOCKET_PATH ")\n"
+	      "  --state DIR              keep the events in this directory\n"
+	      "                           (the service's state directory; without: in memory)\n"
 	      "  --set SECTION.KEY=VALUE  override the file; SECTION.NAME.KEY=VALUE in [SECTION "
 	      "NAME];\n"
 	      "                           repeatable; a list of the file is replaced\n"

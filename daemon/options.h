@@ -22,6 +22,7 @@ struct options {
 	enum options_action action;
 	const char *config;
 	const char *control; /* path of the control socket */
+	const char *state;   /* directory for the journal; "": none */
 	/* Absolute, without a slash at its end unless it is "/"; "/sys" by default. */
 	char sysfs_root[OPTIONS_SYSFS_ROOT];
 	bool sysfs_only; /* another root than /sys: no device, rdma_cm or netlink is opened */

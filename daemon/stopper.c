@@ -48,6 +48,7 @@ void stopper_begin(struct daemon *d, const char *why)
 		return;
 	}
 	log_info("stopping: %s", why);
+	journal_add(d->journal, clock_wall_ns(), "daemon", NULL, NULL, NULL, "stopping: %s", why);
 	notify_stopping(d->notify);
 	d->stopper = calloc(1, sizeof(*d->stopper));
 	if (d->stopper)

@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "daemon/daemon.h"
 #include "daemon/file_reader.h"
+#include "daemon/journal_keeper.h"
 #include "daemon/namer.h"
 #include "daemon/protection.h"
 
@@ -21,6 +22,23 @@ static enum per_peer_mode per_peer_mode(enum config_per_peer mode)
 		return PER_PEER_NONE;
 	}
 	return PER_PEER_SUMMARY;
+}
+
+static void fill_journal(struct snapshot *s, const struct daemon *d)
+{
+	struct journal_status status = {0};
+
+	if (d->journal_keeper)
+		status = journal_keeper_status(d->journal_keeper);
+	s->journal = (struct snap_journal){
+		.on_disk = status.configured,
+		.kept = status.kept,
+		.words = snapshot_str(s, status.words ? status.words : ""),
+		.failing_wall_ns = status.failing_wall_ns,
+		.events = journal_last_seq(d->journal) - journal_base(d->journal),
+		.lost = status.lost,
+		.thinned = journal_thinned(d->journal),
+	};
 }
 
 static void fill_self(struct snapshot *s, const struct daemon *d)
@@ -41,6 +59,7 @@ static void fill_self(struct snapshot *s, const struct daemon *d)
 	s->peers_refused = d->peer_source.n_refused;
 	s->peer_file = snapshot_str(s, d->config.peers_file);
 	s->peer_file_hangs_wall_ns = file_reader_hangs_since(d->file_reader);
+	fill_journal(s, d);
 	s->per_peer = per_peer_mode(d->config.per_peer);
 	s->max_series = d->config.max_series;
 	/* Where no device is opened no rail is ever told. */

@@ -56,13 +56,13 @@ _rdma_pingmeshd()
 	[ "$cur" = "=" ] && cur=""
 	[ "$prev" = "=" ] && prev=${COMP_WORDS[COMP_CWORD - 2]}
 	case $prev in
-	--config|--control|--sysfs-root)
+	--config|--control|--sysfs-root|--state)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		;;
 	--set)
 		;;
 	*)
-		mapfile -t COMPREPLY < <(compgen -W "--config --control --set --sysfs-root \
+		mapfile -t COMPREPLY < <(compgen -W "--config --control --set --state --sysfs-root \
 			--check-config --print-config --print-plan --version --help" -- "$cur")
 		;;
 	esac

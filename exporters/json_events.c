@@ -13,6 +13,7 @@ static void events_head(struct json_list *l, struct jsonw *j)
 
 	l->seq = l->params.since;
 	l->last_seq = journal ? journal_last_seq(journal) : 0;
+	jsonw_put_string(j, "journal", journal ? journal_id(journal) : "");
 	jsonw_put_u64(j, "first_seq", journal ? journal_first_seq(journal) : 0);
 	jsonw_put_u64(j, "last_seq", l->last_seq);
 }

@@ -24,6 +24,27 @@ static void put_info(struct exposition *e, const char *name, const char *help, c
 	exposition_u64(e, 1);
 }
 
+static void put_counter(struct exposition *e, const char *name, const char *help, uint64_t value)
+{
+	exposition_family(e, name, FAMILY_COUNTER, help);
+	exposition_sample(e, "");
+	exposition_u64(e, value);
+}
+
+static void put_journal(struct exposition *e, const struct snap_journal *j)
+{
+	put_counter(e, "rdma_pingmesh_journal_events", "Events that this daemon told.", j->events);
+	put_counter(e, "rdma_pingmesh_journal_thinned",
+		    "Events of a storm that are in the journal as a number only.", j->thinned);
+	if (!j->on_disk)
+		return;
+	put_gauge(e, "rdma_pingmesh_journal_kept",
+		  "Whether new events are kept on disk; absent where they are not meant to be.",
+		  j->kept);
+	put_counter(e, "rdma_pingmesh_journal_lost",
+		    "Events that memory had to forget before they could be kept on disk.", j->lost);
+}
+
 static void put_daemon(struct exposition *e, const struct snapshot *s)
 {
 	put_info(e, "rdma_pingmesh_build_info", "The daemon's version; always 1.", "version",
@@ -50,6 +71,7 @@ static void put_daemon(struct exposition *e, const struct snapshot *s)
 	put_gauge(e, "rdma_pingmesh_series_dropped",
 		  "Series left out of this exposition by max_series or because of their names.",
 		  e->dropped);
+	put_journal(e, &s->journal);
 	put_seconds(e, "rdma_pingmesh_loop_lag_seconds",
 		    "Worst delay of the main loop in its last second.", s->loop_lag_ns);
 	put_seconds(e, "rdma_pingmesh_snapshot_timestamp_seconds",

@@ -12,7 +12,7 @@
 size_t judge_findings_max(const struct snapshot *s, const struct judge_input *in)
 {
 	return PER_DEVICE * s->n_devices + PER_RAIL * s->n_rails + 2 * s->n_sessions +
-	       in->n_duplicates + in->n_refusals + 2;
+	       in->n_duplicates + in->n_refusals + 3;
 }
 
 static const char *subject(struct findings *f, const char *kind, const char *id)
@@ -342,6 +342,21 @@ static void find_hanging_file(struct findings *f)
 				s->peer_file_hangs_wall_ns));
 }
 
+static void find_unkept_journal(struct findings *f)
+{
+	const struct snapshot *s = f->s;
+
+	if (!s->journal.failing_wall_ns)
+		return;
+	findings_mark_minor(
+		f, findings_add(f, CAUSE_MONITOR, false, "host:journal",
+				snapshot_printf(f->s,
+						"events are not kept on disk: %s; the last ones "
+						"stay in memory, and it is tried again",
+						s->journal.words),
+				s->journal.failing_wall_ns));
+}
+
 static void find_refusals(const struct judge_input *in, struct findings *f)
 {
 	for (size_t i = 0; i < in->n_refusals; i++)
@@ -371,6 +386,7 @@ void judge_findings(const struct evidence *e, const struct judge_input *in, stru
 	find_duplicates(in, f);
 	find_refusals(in, f);
 	find_hanging_file(f);
+	find_unkept_journal(f);
 	for (size_t i = 0; i < s->n_sessions; i = e->peer_end[i]) {
 		find_peer(e, f, i, e->peer_end[i]);
 		find_other_names(e, f, i, e->peer_end[i]);

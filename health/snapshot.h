@@ -109,6 +109,16 @@ struct snap_finding {
 	struct snap_evidence *evidence;
 };
 
+struct snap_journal {
+	bool on_disk;		  /* it should be kept there; else it is in memory alone */
+	bool kept;		  /* and it is */
+	const char *words;	  /* why not */
+	uint64_t failing_wall_ns; /* since when not; 0: it is */
+	uint64_t events;	  /* told by this daemon */
+	uint64_t lost;		  /* of those, forgotten before they could be kept */
+	uint64_t thinned;	  /* not told one by one, for there were too many of them */
+};
+
 enum per_peer_mode { PER_PEER_SUMMARY, PER_PEER_HISTOGRAM, PER_PEER_WORST, PER_PEER_NONE };
 
 struct snapshot {
@@ -128,6 +138,7 @@ struct snapshot {
 	uint64_t peers_refused; /* targets of the peer file that cannot be used */
 	const char *peer_file;
 	uint64_t peer_file_hangs_wall_ns; /* its file system does not answer since; 0: it does */
+	struct snap_journal journal;
 	enum per_peer_mode per_peer;
 	uint64_t max_series;
 	bool starting;		 /* not every device has told its rails yet: none is missed */

@@ -56,7 +56,7 @@ def wait_for(condition, seconds=25.0, what="condition"):
 
 class Daemon:
     def __init__(self, config=PROBE + TWO_PEERS, devices=("rxe0",), mode="probe", env=None,
-                 start=True, port=None):
+                 start=True, port=None, state=None):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="pingmesh-test-"))
         self.scripts = self.dir / "fake"
         self.scripts.mkdir()
@@ -68,6 +68,7 @@ class Daemon:
         self.conf = self.dir / "pingmesh.conf"
         self.configure(config)
         self.mode = mode
+        self.state = state  # directory of the journal; None: in memory
         self.env = dict(os.environ, FAKE_WORKER_DIR=str(self.scripts), **(env or {}))
         self.log_path = self.dir / "log"
         self.tls = None  # an ssl.SSLContext: ask by https
@@ -117,7 +118,8 @@ class Daemon:
         with open(self.log_path, "ab") as log:
             self.process = self.popen(
                 [DAEMON, FAKE_WORKER, self.mode, "--config", str(self.conf), "--sysfs-root",
-                 str(self.dir / "sys"), "--control", str(self.dir / "control")],
+                 str(self.dir / "sys"), "--control", str(self.dir / "control"),
+                 "--state", str(self.state or "")],
                 env=self.env, stdout=log, stderr=log)
         wait_for(lambda: self.process.poll() is not None or self.ready(), what="ready")
 

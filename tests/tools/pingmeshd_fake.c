@@ -13,6 +13,7 @@
 
 #include "daemon/daemon.h"
 #include "daemon/file_helper.h"
+#include "daemon/journal_helper.h"
 #include "daemon/resolver_helper.h"
 
 struct one {
@@ -88,6 +89,8 @@ int main(int argc, char **argv)
 		return resolver_helper_main(atoi(argv[2]));
 	if (argc == 3 && strcmp(argv[1], "--file-helper") == 0)
 		return file_helper_main(atoi(argv[2]));
+	if (argc == 3 && strcmp(argv[1], "--journal-helper") == 0)
+		return journal_helper_main(atoi(argv[2]));
 	if (argc < 3)
 		return OPTIONS_USAGE;
 	if (options_parse(&options, argc - 2, argv + 2, err, sizeof(err)) < 0) {

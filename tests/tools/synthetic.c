@@ -450,6 +450,7 @@ static void make_host(struct maker *m, uint64_t mono_ns)
 	s->max_series = m->wanted->max_series;
 	s->rails_expected = m->wanted->rails;
 	s->loop_lag_ns = 120000;
+	s->journal = (struct snap_journal){.on_disk = true, .kept = true, .events = 17};
 }
 
 static bool make_arrays(struct maker *m)
