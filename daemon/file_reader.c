@@ -2,28 +2,24 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "core/clock.h"
 #include "core/fd.h"
 #include "core/names.h"
-#include "daemon/child.h"
 #include "daemon/file_helper.h"
+#include "daemon/helper_proc.h"
 
 struct file_reader {
-	struct loop *loop;
 	void (*changed)(void *arg);
 	void *arg;
 	char path[CONFIG_PATH_MAX];
-	int fd;	   /* -1: no helper */
-	pid_t pid; /* 0: none, or reaped */
-	struct loop_source *io, *child, *look, *soon;
+	struct helper_proc *helper;
+	struct loop_source *look, *soon;
 	uint64_t asked, answered; /* ids of the last question and answer */
 	unsigned looks;		  /* in a row that found a question unanswered */
 	uint64_t hangs_wall_ns;	  /* 0: it answers */
@@ -34,35 +30,25 @@ struct file_reader {
 
 /* --- the helper --- */
 
-static void close_helper(struct file_reader *r)
+/* Nobody is left who owes an answer. */
+static void forget_questions(struct file_reader *r)
 {
-	loop_source_free(r->io);
-	r->io = NULL;
-	if (r->fd >= 0)
-		close(r->fd);
-	r->fd = -1;
 	r->answered = r->asked;
 	r->looks = 0;
 	r->hangs_wall_ns = 0;
 }
 
-static void kill_helper(struct file_reader *r)
+static void end_helper(struct file_reader *r)
 {
-	if (r->pid > 0)
-		kill(r->pid, SIGKILL);
+	helper_proc_end(r->helper);
+	forget_questions(r);
 }
 
 /* on_look() starts another. */
-static void on_child(void *arg, pid_t pid, const siginfo_t *info)
+static void on_ended(void *arg, const siginfo_t *info)
 {
-	struct file_reader *r = arg;
-
-	(void)pid;
 	(void)info;
-	r->pid = 0;
-	loop_source_free(r->child);
-	r->child = NULL;
-	close_helper(r);
+	forget_questions(arg);
 }
 
 static void tell_soon(struct file_reader *r)
@@ -110,7 +96,7 @@ static bool receive(struct file_reader *r)
 			     .msg_iovlen = 1,
 			     .msg_control = control,
 			     .msg_controllen = sizeof(control)};
-	ssize_t n = recvmsg(r->fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	ssize_t n = recvmsg(helper_proc_fd(r->helper), &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	int content = n > 0 ? content_of(&msg) : -1;
 
 	if (n < 0)
@@ -122,54 +108,19 @@ static bool receive(struct file_reader *r)
 	return n > 0;
 }
 
-static void on_io(void *arg, int fd, uint32_t events)
+static bool on_readable(void *arg)
 {
-	struct file_reader *r = arg;
-
-	(void)fd;
-	(void)events;
-	/* Its end is told by on_child(). */
-	if (!receive(r)) {
-		loop_source_free(r->io);
-		r->io = NULL;
-	}
+	return receive(arg);
 }
 
-static int spawn(struct file_reader *r, int socket_fd)
-{
-	char name[] = "rdma-pingmeshd", flag[] = "--file-helper", fd3[] = "3";
-	char *argv[] = {name, flag, fd3, NULL};
-
-	return child_spawn(NULL, argv, &socket_fd, 1, &r->pid);
-}
-
-static int start(struct file_reader *r)
-{
-	int fds[2], err;
-
-	if (r->pid > 0)
-		return -EBUSY; /* killed, and not gone yet */
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
-		return -errno;
-	r->fd = fds[0];
-	fds[1] = child_lift_fd(fds[1]);
-	if (fds[1] < 0)
-		return -errno;
-	err = spawn(r, fds[1]);
-	close(fds[1]);
-	if (err < 0)
-		return err;
-	r->child = loop_add_child(r->loop, r->pid, on_child, r);
-	r->io = loop_add_io(r->loop, r->fd, EPOLLIN, on_io, r);
-	return r->child && r->io ? 0 : -ENOMEM;
-}
+static const struct helper_events helper_events = {.readable = on_readable, .ended = on_ended};
 
 static int ask(struct file_reader *r, enum file_question_type type, const char *path)
 {
 	struct file_question q = {.id = r->asked + 1, .type = type};
 
 	name_copy(q.path, sizeof(q.path), path);
-	if (send(r->fd, &q, sizeof(q), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+	if (send(helper_proc_fd(r->helper), &q, sizeof(q), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		return -errno;
 	r->asked++;
 	return 0;
@@ -180,15 +131,14 @@ static int ensure(struct file_reader *r)
 {
 	int err;
 
-	if (r->fd >= 0)
+	if (helper_proc_fd(r->helper) >= 0)
 		return 0;
-	err = start(r);
-	if (err == 0)
-		err = ask(r, FILE_FOLLOW, r->path);
-	if (err < 0) {
-		kill_helper(r);
-		close_helper(r);
-	}
+	err = helper_proc_start(r->helper, clock_now_ns());
+	if (err < 0)
+		return err;
+	err = ask(r, FILE_FOLLOW, r->path);
+	if (err < 0)
+		end_helper(r);
 	return err;
 }
 
@@ -204,10 +154,10 @@ static void on_soon(void *arg, uint64_t now_ns)
 }
 
 /* Looks are counted, not time: that this host stood still is not the file system's fault. */
-static void look_after(struct file_reader *r)
+static void look_after(struct file_reader *r, uint64_t now_ns)
 {
-	if (r->fd < 0) {
-		if (ensure(r) == 0)
+	if (helper_proc_fd(r->helper) < 0) {
+		if (helper_proc_may_start(r->helper, now_ns) && ensure(r) == 0)
 			tell_soon(r);
 		return;
 	}
@@ -224,7 +174,7 @@ static void on_look(void *arg, uint64_t now_ns)
 {
 	struct file_reader *r = arg;
 
-	look_after(r);
+	look_after(r, now_ns);
 	loop_timer_arm(r->look, now_ns + FILE_READER_LOOK_NS);
 }
 
@@ -236,13 +186,13 @@ struct file_reader *file_reader_new(struct loop *loop, void (*changed)(void *arg
 
 	if (!r)
 		return NULL;
-	r->loop = loop;
 	r->changed = changed;
 	r->arg = arg;
-	r->fd = r->content = -1;
+	r->content = -1;
+	r->helper = helper_proc_new(loop, "--file-helper", &helper_events, r);
 	r->look = loop_add_timer(loop, on_look, r);
 	r->soon = loop_add_timer(loop, on_soon, r);
-	if (r->look && r->soon)
+	if (r->helper && r->look && r->soon)
 		return r;
 	file_reader_free(r);
 	errno = ENOMEM;
@@ -253,11 +203,9 @@ void file_reader_free(struct file_reader *r)
 {
 	if (!r)
 		return;
-	kill_helper(r);
-	loop_source_free(r->child);
+	helper_proc_free(r->helper);
 	loop_source_free(r->look);
 	loop_source_free(r->soon);
-	close_helper(r);
 	free(r);
 }
 
@@ -268,11 +216,10 @@ void file_reader_follow(struct file_reader *r, const char *path)
 	name_copy(r->path, sizeof(r->path), path);
 	if (!path[0]) {
 		loop_timer_disarm(r->look);
-		kill_helper(r);
-		close_helper(r);
+		end_helper(r);
 		return;
 	}
-	if (r->fd >= 0)
+	if (helper_proc_fd(r->helper) >= 0)
 		ask(r, FILE_FOLLOW, path);
 	else
 		ensure(r);
@@ -283,7 +230,7 @@ void file_reader_follow(struct file_reader *r, const char *path)
 static bool wait_for_content(struct file_reader *r, uint64_t until_ns)
 {
 	for (uint64_t now = clock_now_ns(); r->wanted && now < until_ns; now = clock_now_ns()) {
-		struct pollfd p = {.fd = r->fd, .events = POLLIN};
+		struct pollfd p = {.fd = helper_proc_fd(r->helper), .events = POLLIN};
 		int ms = (int)((until_ns - now) / NSEC_PER_MSEC) + 1;
 
 		if (poll(&p, 1, ms) > 0 && !receive(r))

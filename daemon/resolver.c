@@ -1,19 +1,13 @@
 #include "daemon/resolver.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/random.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "core/clock.h"
 #include "core/names.h"
-#include "daemon/backoff.h"
-#include "daemon/child.h"
+#include "daemon/helper_proc.h"
 
 struct question {
 	uint64_t id; /* 0: free */
@@ -22,27 +16,12 @@ struct question {
 };
 
 struct resolver {
-	struct loop *loop;
 	const struct resolver_events *events;
 	void *arg;
 	struct question questions[RESOLVER_QUESTIONS];
 	uint64_t last_id;
-	struct loop_source *io, *child;
-	int fd;	   /* -1: no helper */
-	pid_t pid; /* 0: none, or reaped */
-	uint64_t started_ns, start_at_ns;
-	struct backoff backoff;
+	struct helper_proc *helper;
 };
-
-static uint64_t random_u64(void)
-{
-	uint64_t v = 0;
-
-	/* Of no use to anybody: without it, delays are not spread. */
-	if (getrandom(&v, sizeof(v), GRND_NONBLOCK) != sizeof(v))
-		v = clock_now_ns();
-	return v;
-}
 
 /* --- questions --- */
 
@@ -75,92 +54,33 @@ static struct question *find_question(struct resolver *r, uint64_t id)
 
 /* --- the helper --- */
 
-static void close_helper(struct resolver *r)
-{
-	loop_source_free(r->io);
-	r->io = NULL;
-	if (r->fd >= 0)
-		close(r->fd);
-	r->fd = -1;
-}
-
-static void postpone(struct resolver *r, uint64_t now_ns)
-{
-	backoff_lived(&r->backoff, now_ns - r->started_ns);
-	r->start_at_ns = now_ns + backoff_next(&r->backoff, random_u64());
-}
-
-static void on_child(void *arg, pid_t pid, const siginfo_t *info)
-{
-	struct resolver *r = arg;
-	bool expected = r->fd < 0;
-	char text[128];
-
-	(void)pid;
-	r->pid = 0;
-	loop_source_free(r->child);
-	r->child = NULL;
-	close_helper(r);
-	if (expected)
-		return;
-	snprintf(text, sizeof(text), "the helper that looks up names ended (%s %d)",
-		 info->si_code == CLD_EXITED ? "exit" : "signal", info->si_status);
-	postpone(r, clock_now_ns());
-	r->events->trouble(r->arg, text);
-	fail_all(r, "the helper that looks up names ended");
-}
-
-static void on_io(void *arg, int fd, uint32_t events)
+static bool on_readable(void *arg)
 {
 	struct resolver *r = arg;
 	struct resolver_answer a;
 	struct question *q;
-	ssize_t n = recv(fd, &a, sizeof(a), MSG_DONTWAIT);
+	ssize_t n = recv(helper_proc_fd(r->helper), &a, sizeof(a), MSG_DONTWAIT);
 
 	if (n > 0 && resolver_answer_check(&a, (size_t)n)) {
 		q = a.id ? find_question(r, a.id) : NULL;
 		if (q)
 			hand_over(r, q, &a);
-	} else if (n == 0 || (events & EPOLLHUP)) {
-		/* Its end is told by on_child(). */
-		loop_source_free(r->io);
-		r->io = NULL;
 	}
+	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-static int spawn(struct resolver *r, int socket_fd)
+static void on_ended(void *arg, const siginfo_t *info)
 {
-	char name[] = "rdma-pingmeshd", flag[] = "--resolver", fd3[] = "3";
-	char *argv[] = {name, flag, fd3, NULL};
+	struct resolver *r = arg;
+	char text[128];
 
-	return child_spawn(NULL, argv, &socket_fd, 1, &r->pid);
+	snprintf(text, sizeof(text), "the helper that looks up names ended (%s %d)",
+		 info->si_code == CLD_EXITED ? "exit" : "signal", info->si_status);
+	r->events->trouble(r->arg, text);
+	fail_all(r, "the helper that looks up names ended");
 }
 
-static int start(struct resolver *r, uint64_t now_ns)
-{
-	int fds[2], err;
-
-	r->started_ns = now_ns;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
-		return -errno;
-	r->fd = fds[0];
-	fds[1] = child_lift_fd(fds[1]);
-	if (fds[1] < 0)
-		return -errno;
-	err = spawn(r, fds[1]);
-	close(fds[1]);
-	if (err < 0)
-		return err;
-	r->child = loop_add_child(r->loop, r->pid, on_child, r);
-	r->io = loop_add_io(r->loop, r->fd, EPOLLIN, on_io, r);
-	return r->child && r->io ? 0 : -ENOMEM;
-}
-
-static void kill_helper(struct resolver *r)
-{
-	if (r->pid > 0)
-		kill(r->pid, SIGKILL);
-}
+static const struct helper_events helper_events = {.readable = on_readable, .ended = on_ended};
 
 /* --- interface --- */
 
@@ -170,26 +90,26 @@ struct resolver *resolver_new(struct loop *loop, const struct resolver_events *e
 
 	if (!r)
 		return NULL;
-	r->loop = loop;
 	r->events = events;
 	r->arg = arg;
-	r->fd = -1;
-	return r;
+	r->helper = helper_proc_new(loop, "--resolver", &helper_events, r);
+	if (r->helper)
+		return r;
+	free(r);
+	return NULL;
 }
 
 void resolver_free(struct resolver *r)
 {
 	if (!r)
 		return;
-	kill_helper(r);
-	loop_source_free(r->child);
-	close_helper(r);
+	helper_proc_free(r->helper);
 	free(r);
 }
 
 bool resolver_ready(const struct resolver *r, uint64_t now_ns)
 {
-	if (r->fd < 0 && (r->pid > 0 || now_ns < r->start_at_ns))
+	if (helper_proc_fd(r->helper) < 0 && !helper_proc_may_start(r->helper, now_ns))
 		return false;
 	for (size_t i = 0; i < RESOLVER_QUESTIONS; i++)
 		if (!r->questions[i].id)
@@ -207,16 +127,14 @@ void resolver_ask(struct resolver *r, const char *name, uint64_t now_ns)
 	name_copy(q->name, sizeof(q->name), name);
 	packet.id = q->id;
 	name_copy(packet.name, sizeof(packet.name), name);
-	if (r->fd < 0)
-		err = start(r, now_ns);
+	if (helper_proc_fd(r->helper) < 0)
+		err = helper_proc_start(r->helper, now_ns);
 	/* A helper that is gone is told by its end. */
 	if (err == 0)
-		send(r->fd, &packet, sizeof(packet), MSG_DONTWAIT | MSG_NOSIGNAL);
+		send(helper_proc_fd(r->helper), &packet, sizeof(packet),
+		     MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (err == 0)
 		return;
-	kill_helper(r);
-	close_helper(r);
-	postpone(r, now_ns);
 	r->events->trouble(r->arg, "the helper that looks up names cannot be started");
 	fail_all(r, strerror(-err));
 }
@@ -231,16 +149,15 @@ void resolver_tick(struct resolver *r, uint64_t now_ns, bool paused)
 		if (!q->id || now_ns - q->asked_ns < RESOLVER_PATIENCE_NS)
 			continue;
 		/* The others that it holds fail with it, and are asked again soon. */
-		kill_helper(r);
+		helper_proc_kill(r->helper);
 		return;
 	}
 }
 
 void resolver_rest(struct resolver *r)
 {
-	if (r->fd < 0)
+	if (helper_proc_fd(r->helper) < 0)
 		return;
-	close_helper(r);
-	kill_helper(r);
+	helper_proc_end(r->helper);
 	memset(r->questions, 0, sizeof(r->questions));
 }
