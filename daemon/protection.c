@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "core/fd.h"
 #include "core/log.h"
 #include "core/names.h"
 #include "daemon/daemon.h"
@@ -73,22 +74,16 @@ static int check_file(const char *path, int fd, size_t max, mode_t forbidden, ch
 /* One byte more than is allowed is read, so that growth meanwhile is seen. */
 static int read_open(struct content *c, int fd, size_t max, char *err, size_t errlen)
 {
+	ssize_t n;
+
 	c->text = malloc(max + 1);
 	if (!c->text)
 		return refuse(c->path, "out of memory", err, errlen);
-	for (;;) {
-		ssize_t n = read(fd, c->text + c->len, max + 1 - c->len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return refuse(c->path, strerror(errno), err, errlen);
-		c->len += (size_t)n;
-		if (c->len > max)
-			return refuse(c->path, "is too long", err, errlen);
-		if (n == 0)
-			return 0;
-	}
+	n = fd_read_all(fd, c->text, max + 1);
+	if (n < 0)
+		return refuse(c->path, strerror((int)-n), err, errlen);
+	c->len = (size_t)n;
+	return c->len <= max ? 0 : refuse(c->path, "is too long", err, errlen);
 }
 
 /* "" is no path: then nothing is read. The caller forgets the content in either case. */
