@@ -214,6 +214,23 @@ def test_garbage_hurts_nobody(server, garbage):
     assert server.get("/-/healthy").status == 200
 
 
+@pytest.mark.parametrize("request_, statuses", [
+    (b"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: no\r\n\r\n", (400,)),
+    (b"POST /-/reload HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", (400,)),
+    (b"GET /metrics HTTP/1.1\r\nHost: x\r\nA: " + b"a" * 40000 + b"\r\n\r\n", (413, 431)),
+    (b"GET /" + b"a" * 40000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", (413, 414, 431)),
+], ids=["length", "chunk", "header", "path"])
+def test_what_never_reaches_us_is_answered_by_the_library_and_closed(server, request_, statuses):
+    with Client(server.connect()) as client:
+        client.sock.sendall(request_)
+        got = client.read()
+        assert got.status in statuses
+        assert len(got.body) == int(got.headers["content-length"])
+        assert got.headers["connection"].lower() == "close"
+        assert closed_within(client.sock, 5)
+    assert server.get("/-/healthy").status == 200
+
+
 def test_long_headers_are_refused_as_json(server):
     for got in (server.get("/metrics", X_Big="a" * 17000),
                 server.get("/api/v1/peers?" + "a=" + "b" * 17000),
