@@ -17,8 +17,9 @@ void device_totals_read(struct device_totals *t, const struct table *table,
 	for (uint32_t port = 0; port <= PORT_MAX; port++)
 		for (unsigned event = 0; event < ASYNC_EVENT_COUNT; event++)
 			raise_to(&t->async_live[port][event], table_get_async(table, port, event));
-	if (round)
-		raise_to(&t->success_wall_ns, round->success_wall_ns);
+	/* An instant, no count: the clock may have been set back since. */
+	if (round && round->success_wall_ns)
+		t->success_wall_ns = round->success_wall_ns;
 	for (unsigned port = 0; round && port <= PORT_MAX; port++)
 		for (unsigned error = 0; error < READ_ERROR_COUNT; error++)
 			raise_to(&t->errors_live[port][error], round->read_errors[port][error]);

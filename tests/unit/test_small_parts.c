@@ -112,6 +112,31 @@ static void test_events_and_read_errors_go_on_over_workers_and_never_back(void *
 	assert_int_equal(errors[0][READ_EIO], 6);
 }
 
+static void test_the_last_success_follows_a_clock_that_was_set_back(void **state)
+{
+	static const struct table_layout layout = {.sessions = 1,
+						   .samples_per_stream = SAMPLES_MIN};
+	static struct device_totals totals;
+	static struct counter_round round;
+	int fd;
+	struct table *t = table_create(&layout, &fd);
+
+	(void)state;
+	assert_non_null(t);
+	close(fd);
+	round.success_wall_ns = 4000 * SECOND;
+	device_totals_read(&totals, t, &round);
+	assert_int_equal(totals.success_wall_ns, 4000 * SECOND);
+	round.success_wall_ns = 1000 * SECOND;
+	device_totals_read(&totals, t, &round);
+	assert_int_equal(totals.success_wall_ns, 1000 * SECOND);
+	/* A successor that has read nothing yet: what is known stays. */
+	round.success_wall_ns = 0;
+	device_totals_read(&totals, t, &round);
+	assert_int_equal(totals.success_wall_ns, 1000 * SECOND);
+	table_unmap(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -120,6 +145,7 @@ int main(void)
 		cmocka_unit_test(test_rows_that_do_not_exist_are_nobodys),
 		cmocka_unit_test(test_lines_beyond_the_limit_are_counted_and_told_with_the_next),
 		cmocka_unit_test(test_events_and_read_errors_go_on_over_workers_and_never_back),
+		cmocka_unit_test(test_the_last_success_follows_a_clock_that_was_set_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
