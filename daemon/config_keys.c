@@ -584,8 +584,8 @@ static const struct conf_key keys[] = {
 	 .effect = CONF_RELOAD,
 	 FIELD(secret_file),
 	 .help = "a file with a secret that all hosts share, for root and the service alone; a "
-		 "host "
-		 "that does not prove it is refused"},
+		 "host that does not prove it is refused; read again at a reload, another one is "
+		 "for new connections"},
 	{.section = "peers",
 	 .key = "accept",
 	 .type = CONF_CUSTOM,

@@ -297,6 +297,28 @@ def test_a_stalled_rdma_cm_is_a_finding_until_it_answers():
         wait_for(lambda: not finding_of(d, "rdma_cm:rxe0"), what="the end of it")
 
 
+def test_a_rotated_secret_reaches_the_workers_and_costs_no_connection(tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("the-secret-of-last-year\n")
+    secret.chmod(0o600)
+
+    def keys():
+        return [re.search(r"secret=(\w+)", line)[1] for line in d.told() if "secret=" in line]
+
+    with Daemon(config=PROBE + TWO_PEERS + f"secret_file = {secret}\n") as d:
+        d.wait_up()
+        since = d.peer("host2")["since"]
+        old = keys()[-1]
+        secret.write_text("the-secret-of-this-year\n")
+        d.send_signal(signal.SIGHUP)
+        wait_for(lambda: keys()[-1] != old, what="the new secret at the worker")
+        # All hosts of a mesh are never reloaded at once: what is connected stays meanwhile.
+        assert not any(line.startswith("remove") for line in d.told())
+        wait_for(lambda: d.peer("host2")["verdict"] == "ok", what="ok as before")
+        assert d.peer("host2")["since"] == since
+        assert d.metric("rdma_worker_restarts_total", device="rxe0") == 0
+
+
 def test_the_secret_is_never_printed_and_a_bad_one_refuses_the_reload(tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("top-secret-of-the-fabric\n")

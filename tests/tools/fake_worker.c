@@ -414,10 +414,11 @@ static void take_config(struct fake *f, const struct worker_config *c)
 
 	f->config = *c;
 	name_copy(f->device, sizeof(f->device), c->device);
-	note(f, "config host=%s generation=%u send=%llu read=%llu write=%llu", c->host,
-	     c->generation, (unsigned long long)c->op[OP_SEND].interval_ns,
+	/* Of the secret's key just enough to tell one from another. */
+	note(f, "config host=%s generation=%u send=%llu read=%llu write=%llu secret=%02x%02x",
+	     c->host, c->generation, (unsigned long long)c->op[OP_SEND].interval_ns,
 	     (unsigned long long)c->op[OP_READ].interval_ns,
-	     (unsigned long long)c->op[OP_WRITE].interval_ns);
+	     (unsigned long long)c->op[OP_WRITE].interval_ns, c->secret[0], c->secret[1]);
 	if (!first)
 		return;
 	tell(f, &ready);
