@@ -98,7 +98,8 @@ static void try_later(struct helper *h)
 {
 	uint64_t random = 0;
 
-	getrandom(&random, sizeof(random), GRND_NONBLOCK);
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
+		random = 0; /* the jitter is a nicety */
 	h->retry_ns = clock_now_ns() + backoff_next(&h->backoff, random);
 }
 

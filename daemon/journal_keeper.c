@@ -248,7 +248,8 @@ static void start_later(struct journal_keeper *k)
 {
 	uint64_t random = 0, now = clock_now_ns();
 
-	getrandom(&random, sizeof(random), GRND_NONBLOCK);
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
+		random = 0; /* the jitter is a nicety */
 	backoff_lived(&k->backoff, now - k->started_ns);
 	k->retry_ns = now + backoff_next(&k->backoff, random);
 }
