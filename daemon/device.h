@@ -72,8 +72,9 @@ struct device {
 	struct device_totals totals;
 	/* What was told about it, so that it is not told again and again. */
 	struct ratelimit async_limit, drain_limit, duplicate_limit, refused_limit;
-	struct ratelimit lack_limit, corrupt_limit, doubt_limit;
-	uint32_t lack_told; /* bit per op that it cannot run */
+	struct ratelimit lack_limit, corrupt_limit, doubt_limit, reset_limit;
+	uint64_t resets_told; /* of device_totals_resets() */
+	uint32_t lack_told;   /* bit per op that it cannot run */
 	bool conflict_told;
 	uint64_t duplicate_ns; /* when two live instances of one name were last seen; 0: never */
 	char duplicate[FACT_NAME]; /* that name */

@@ -20,6 +20,8 @@ void device_totals_read(struct device_totals *t, const struct table *table,
 	/* An instant, no count: the clock may have been set back since. */
 	if (round && round->success_wall_ns)
 		t->success_wall_ns = round->success_wall_ns;
+	if (round)
+		raise_to(&t->resets_live, round->resets_seen);
 	for (unsigned port = 0; round && port <= PORT_MAX; port++)
 		for (unsigned error = 0; error < READ_ERROR_COUNT; error++)
 			raise_to(&t->errors_live[port][error], round->read_errors[port][error]);
@@ -33,6 +35,8 @@ void device_totals_fold(struct device_totals *t)
 		for (unsigned error = 0; error < READ_ERROR_COUNT; error++)
 			t->errors_folded[port][error] += t->errors_live[port][error];
 	}
+	t->resets_folded += t->resets_live;
+	t->resets_live = 0;
 	memset(t->async_live, 0, sizeof(t->async_live));
 	memset(t->errors_live, 0, sizeof(t->errors_live));
 }
@@ -44,6 +48,11 @@ void device_totals_async(const struct device_totals *t,
 		for (unsigned event = 0; event < ASYNC_EVENT_COUNT; event++)
 			ret[port][event] =
 				t->async_folded[port][event] + t->async_live[port][event];
+}
+
+uint64_t device_totals_resets(const struct device_totals *t)
+{
+	return t->resets_folded + t->resets_live;
 }
 
 void device_totals_errors(const struct device_totals *t,

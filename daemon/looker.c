@@ -7,6 +7,7 @@
 
 #include "core/clock.h"
 #include "core/log.h"
+#include "daemon/counter_news.h"
 #include "daemon/daemon.h"
 #include "daemon/doubts.h"
 #include "daemon/lacks.h"
@@ -41,6 +42,8 @@ void looker_read_device(struct looker *l, struct device *dev)
 	rails_read(d->rails, dev->name, table, &dev->classes);
 	has_round = table_get_counters(table, l->scratch);
 	device_totals_read(&dev->totals, table, has_round ? l->scratch : NULL);
+	if (has_round)
+		counter_news_tell(d->journal, dev, l->scratch);
 }
 
 static void begin_rails(struct daemon *d)

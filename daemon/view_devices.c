@@ -40,6 +40,7 @@ static bool fill_round(struct snapshot *s, struct snap_device *to, const struct 
 	to->n_ports = r->n_ports;
 	to->n_gids = r->n_gids;
 	to->n_values = r->n_values;
+	to->values_dropped = r->values_dropped;
 	if (to->n_values > 0)
 		qsort(to->values, to->n_values, sizeof(*to->values), value_cmp);
 	to->counters_fresh = true;
@@ -82,6 +83,7 @@ static void fill_worker(struct snapshot *s, struct snap_device *to, const struct
 		table_get_qps(worker_proc_table(dev->proc), &to->qps_active, &to->qps_passive);
 	device_totals_async(&dev->totals, to->async);
 	device_totals_errors(&dev->totals, to->read_errors);
+	to->counter_resets = device_totals_resets(&dev->totals);
 }
 
 static void note_duplicate(struct snapshot *s, const struct device *dev, struct view_judged *judged)

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "probes/counter_kind.h"
+#include "probes/counter_name.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -11,7 +11,12 @@
 static const char *const reserved_prefixes[] = {
 	"async_",
 	"connection_",
+	"counter_resets",
 	"counters_",
+	"loopback_",
+	"netdev_",
+	"pfc_",
+	"priority_",
 	"device_",
 	"finding",
 	"hw_stat",

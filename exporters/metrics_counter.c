@@ -6,19 +6,30 @@
 #include <string.h>
 
 #include "exporters/metric_name.h"
-#include "probes/counter_kind.h"
+#include "probes/counter_delta.h"
+#include "probes/counter_name.h"
 
 #define NAME_SIZE (FACT_NAME + 8) /* room for "_bytes" */
-#define HELP_SIZE 200
+#define HELP_SIZE 320
 
 struct entry {
 	char name[NAME_SIZE]; /* without rdma_ and rdma_device_ */
 	enum metric_scope scope;
 	const struct snap_device *device;
 	const struct counter_value *value;
-	struct counter_kind kind;
+	const struct counter_row *row;
 	bool usable;
 };
+
+static bool is_gauge(const struct entry *e)
+{
+	return e->row->kind == KIND_GAUGE;
+}
+
+static bool in_words(const struct entry *e)
+{
+	return e->row->unit == UNIT_WORDS;
+}
 
 struct entries {
 	struct entry *item;
@@ -57,8 +68,8 @@ static void name_entry(struct entry *e)
 	if (counter_wide_form(e->value->source, name, wide))
 		name = wide;
 	snprintf(e->name, sizeof(e->name), "%s", name);
-	e->usable = metric_name_usable(e->scope, e->name, e->kind.gauge);
-	if (e->kind.data_words)
+	e->usable = metric_name_usable(e->scope, e->name, is_gauge(e));
+	if (in_words(e))
 		snprintf(e->name, sizeof(e->name), "%.*s_bytes", FACT_NAME - 1, name);
 }
 
@@ -67,8 +78,8 @@ static void add_entry(struct entries *all, const struct snap_device *d,
 {
 	struct entry *e = &all->item[all->n];
 
-	e->kind = counter_kind_of(v->source, v->name);
-	if (e->kind.hidden || has_wide_form(d, v))
+	e->row = counter_row_of(v->source, v->name);
+	if (e->row->kind == KIND_SETTING || has_wide_form(d, v))
 		return;
 	e->scope = v->port == 0 ? METRIC_DEVICE : METRIC_PORT;
 	e->device = d;
@@ -85,7 +96,7 @@ static int compare_entry(const void *a, const void *b)
 	if (order == 0)
 		order = (x->scope > y->scope) - (x->scope < y->scope);
 	if (order == 0)
-		order = (x->kind.gauge > y->kind.gauge) - (x->kind.gauge < y->kind.gauge);
+		order = is_gauge(x) - is_gauge(y);
 	if (order == 0)
 		order = (x->device > y->device) - (x->device < y->device);
 	if (order == 0)
@@ -114,7 +125,7 @@ static void settle_collisions(struct entries *all)
 			continue;
 		if (!first || !same_family(first, e)) {
 			first = e;
-		} else if (e->kind.gauge != first->kind.gauge ||
+		} else if (is_gauge(e) != is_gauge(first) ||
 			   (last->device == e->device && last->value->port == e->value->port)) {
 			e->usable = false;
 			continue;
@@ -123,7 +134,7 @@ static void settle_collisions(struct entries *all)
 	}
 }
 
-static bool collect(struct entries *all, const struct snapshot *s)
+static bool collect(struct entries *all, const struct snapshot *s, struct exposition *e)
 {
 	size_t n = 0;
 
@@ -135,6 +146,7 @@ static bool collect(struct entries *all, const struct snapshot *s)
 	for (size_t i = 0; i < s->n_devices; i++) {
 		for (size_t k = 0; k < s->devices[i].n_values; k++)
 			add_entry(all, &s->devices[i], &s->devices[i].values[k]);
+		e->dropped += s->devices[i].values_dropped;
 	}
 	qsort(all->item, all->n, sizeof(*all->item), compare_entry);
 	settle_collisions(all);
@@ -143,7 +155,35 @@ static bool collect(struct entries *all, const struct snapshot *s)
 
 static uint64_t told_value(const struct entry *e)
 {
-	return e->kind.data_words ? counter_bytes(e->value->value) : e->value->value;
+	return in_words(e) ? counter_bytes(e->value->value) : e->value->value;
+}
+
+/* By the name told, not by the file of the device that happens to come first: the first source
+ * that has it. */
+static const char *known_help(const char *name)
+{
+	for (unsigned source = 0; source < SOURCE_ETHTOOL; source++) {
+		const struct counter_row *row = counter_row_of(source, name);
+
+		if (row->help[0])
+			return row->help;
+	}
+	return "";
+}
+
+static void put_help(const struct entry *entry, char help[HELP_SIZE])
+{
+	char name[NAME_SIZE];
+	const char *known;
+	int len = (int)(strlen(entry->name) - (in_words(entry) ? strlen("_bytes") : 0));
+
+	snprintf(name, sizeof(name), "%.*s", len, entry->name);
+	known = known_help(name);
+	snprintf(help, HELP_SIZE, "The driver's %s %s of the %s%s%s%s.",
+		 is_gauge(entry) ? "value" : "counter", name,
+		 entry->scope == METRIC_DEVICE ? "device" : "port",
+		 in_words(entry) ? ", 4-byte words told as bytes" : "", known[0] ? ": " : "",
+		 known);
 }
 
 static void begin_family(struct exposition *e, const struct entry *entry, char help[HELP_SIZE])
@@ -152,13 +192,8 @@ static void begin_family(struct exposition *e, const struct entry *entry, char h
 
 	snprintf(name, sizeof(name), "rdma_%s%s", entry->scope == METRIC_DEVICE ? "device_" : "",
 		 entry->name);
-	/* By the name told, not by the file of the device that happens to come first. */
-	snprintf(help, HELP_SIZE, "The driver's %s %.*s of the %s%s.",
-		 entry->kind.gauge ? "value" : "counter",
-		 (int)(strlen(entry->name) - (entry->kind.data_words ? strlen("_bytes") : 0)),
-		 entry->name, entry->scope == METRIC_DEVICE ? "device" : "port",
-		 entry->kind.data_words ? ", 4-byte words told as bytes" : "");
-	exposition_family(e, name, entry->kind.gauge ? FAMILY_GAUGE : FAMILY_COUNTER, help);
+	put_help(entry, help);
+	exposition_family(e, name, is_gauge(entry) ? FAMILY_GAUGE : FAMILY_COUNTER, help);
 }
 
 static void put_named(struct exposition *e, const struct entries *all)
@@ -195,7 +230,7 @@ static void put_others(struct exposition *e, const struct entries *all)
 		if (entry->usable)
 			continue;
 		/* A gauge must not be told as a counter: left out, and counted as such. */
-		if (entry->kind.gauge) {
+		if (is_gauge(entry)) {
 			e->dropped++;
 			continue;
 		}
@@ -238,7 +273,7 @@ void metrics_put_counters(struct exposition *e, const struct snapshot *s)
 {
 	struct entries all = {0};
 
-	if (!collect(&all, s)) {
+	if (!collect(&all, s, e)) {
 		e->out->failed = true;
 		return;
 	}

@@ -193,6 +193,12 @@ static void put_counters_success(struct exposition *e, const struct snap_device 
 		exposition_seconds(e, d->counters_success_wall_ns);
 }
 
+static void put_resets(struct exposition *e, const struct snap_device *d)
+{
+	if (open_device(e, d, NULL, NULL))
+		exposition_u64(e, d->counter_resets);
+}
+
 static void put_reading(struct exposition *e, const struct snapshot *s)
 {
 	each_device(e, s, "rdma_sysfs_read_errors", FAMILY_COUNTER,
@@ -200,6 +206,9 @@ static void put_reading(struct exposition *e, const struct snapshot *s)
 	each_device(e, s, "rdma_counters_last_success_timestamp_seconds", FAMILY_GAUGE,
 		    "When counters of the device were last read; 0 if never.",
 		    put_counters_success);
+	each_device(e, s, "rdma_counter_resets", FAMILY_COUNTER,
+		    "Counters of the device that were seen to begin anew from a lower value.",
+		    put_resets);
 }
 
 /* A port is known from its counters, from a rail on it or from an event of it. */

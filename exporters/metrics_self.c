@@ -68,9 +68,11 @@ static void put_daemon(struct exposition *e, const struct snapshot *s)
 		  s->peers_refused);
 	put_gauge(e, "rdma_pingmesh_names_failing",
 		  "Host names of the peer list whose last look-up failed.", s->names_failing);
-	put_gauge(e, "rdma_pingmesh_series_dropped",
-		  "Series left out of this exposition by max_series or because of their names.",
-		  e->dropped);
+	put_gauge(
+		e, "rdma_pingmesh_series_dropped",
+		"Series left out of this exposition by max_series, because of their names, or for "
+		"want of room for so many counters of a port.",
+		e->dropped);
 	put_journal(e, &s->journal);
 	put_seconds(e, "rdma_pingmesh_loop_lag_seconds",
 		    "Worst delay of the main loop in its last second.", s->loop_lag_ns);

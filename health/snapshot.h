@@ -87,6 +87,8 @@ struct snap_device {
 	uint64_t cm_stalled_since_wall_ns;     /* rdma_cm does not answer; 0: it does */
 	uint64_t counters_success_wall_ns;     /* 0: never */
 	uint64_t read_errors[PORT_MAX + 1][READ_ERROR_COUNT]; /* cumulative over workers */
+	uint64_t counter_resets;			      /* likewise */
+	uint64_t values_dropped; /* counters for which there was no room in the round */
 	struct device_fact fact;
 	size_t n_ports, n_gids, n_values; /* 0 unless counters_fresh */
 	struct port_fact *ports;

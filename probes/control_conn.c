@@ -467,8 +467,11 @@ static void goodbye(struct control *c, struct conn *conn)
 {
 	struct session *s = conn->session;
 
-	if (conn->phase != CONN_LIVE)
+	if (conn->phase != CONN_LIVE) {
+		if (s)
+			session_left(c, s);
 		return;
+	}
 	if (s && s->pub.state == SESSION_UP) {
 		s->peer_left = true;
 		session_broken(c, s, IBV_WC_SUCCESS, 0, OP_SEND, GOODBYE_TEXT, ABORT_PEER_LEAVING);

@@ -255,6 +255,7 @@ void session_connect_failed(struct control *c, struct session *s, enum connect_f
 /* A connection that was up broke; value as in RAIL_DRAIN. */
 void session_broken(struct control *c, struct session *s, int wc_status, uint32_t vendor_err,
 		    uint32_t op, const char *text, uint32_t value);
+void session_left(struct control *c, struct session *s);
 void session_conn_gone(struct control *c, struct session *s);
 void session_maybe_free(struct control *c, struct session *s);
 /* Peers at this address are alive: end their back-off. */

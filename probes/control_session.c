@@ -266,6 +266,17 @@ void session_broken(struct control *c, struct session *s, int wc_status, uint32_
 	conn_drain(c, s->conn, value, false);
 }
 
+/* It is read only now why the connection that is draining was closed. */
+void session_left(struct control *c, struct session *s)
+{
+	if (s->pub.state != SESSION_DRAINING)
+		return;
+	s->peer_left = true;
+	note_error(c, s, -1, IBV_WC_SUCCESS, 0, OP_SEND, GOODBYE_TEXT);
+	name_copy(s->pub.reason, sizeof(s->pub.reason), GOODBYE_TEXT);
+	publish_session(c, s);
+}
+
 void session_conn_gone(struct control *c, struct session *s)
 {
 	s->conn = NULL;

@@ -10,6 +10,7 @@
 
 #include "core/clock.h"
 #include "core/names.h"
+#include "probes/counter_delta.h"
 #include "probes/counter_set.h"
 #include "probes/device_fact.h"
 #include "probes/gid_table.h"
@@ -33,6 +34,7 @@ struct counter_reader {
 	uint64_t state_read_ns, names_read_ns; /* 0: never */
 	uint64_t success_wall_ns;
 	uint64_t resets_seen;
+	struct counter_reset resets[RESETS_KEPT];
 	uint64_t errors[PORT_MAX + 1][READ_ERROR_COUNT];
 	struct device_fact device;
 	uint32_t n_ports, ports_dropped;
@@ -229,7 +231,7 @@ static int dir_list(struct counter_reader *r, int dev_fd, uint8_t port, enum cou
 	if (error < 0)
 		return error;
 	while ((name = sysfs_dir_next(&dir, &error))) {
-		if (counter_kind_of(source, name).hidden)
+		if (counter_row_of(source, name)->kind == KIND_SETTING)
 			continue;
 		if (*room > 0 && strlen(name) < FACT_NAME &&
 		    counter_set_see(&r->set, port, source, name))
@@ -280,12 +282,24 @@ static void file_failed(struct counter_reader *r, struct counter_file *f, enum r
 	r->errors[level_of(r, f->port)][error]++;
 }
 
+static void reset_note(struct counter_reader *r, const struct counter_file *f, uint64_t value)
+{
+	struct counter_reset *reset = &r->resets[r->resets_seen++ % RESETS_KEPT];
+
+	*reset = (struct counter_reset){
+		.before = f->last,
+		.now = value,
+		.port = f->port,
+		.source = f->source,
+	};
+	memcpy(reset->name, f->name, sizeof(reset->name));
+}
+
 static void file_note(struct counter_reader *r, struct counter_file *f, uint64_t value)
 {
-	uint64_t growth;
-
-	if (f->has_last && !f->kind.gauge && !counter_growth(&f->kind, f->last, value, &growth))
-		r->resets_seen++;
+	if (f->has_last && f->row->kind == KIND_COUNTER &&
+	    counter_delta(f->row->width, f->last, value).step == STEP_RESET)
+		reset_note(r, f, value);
 	f->has_last = true;
 	f->last = value;
 	r->any_read = true;
@@ -327,7 +341,7 @@ static void counters_read(struct counter_reader *r, int dev_fd, struct counter_r
 			continue;
 		*v = (struct counter_value){.value = f->last, .port = f->port, .source = f->source};
 		memcpy(v->name, f->name, sizeof(v->name));
-		if (counter_saturated(&f->kind, f->last))
+		if (counter_saturated(f->row->width, f->last))
 			v->flags = COUNTER_SATURATED;
 		round->n_values++;
 	}
@@ -349,6 +363,7 @@ static void round_end(struct counter_reader *r, struct counter_round *round, uin
 		r->success_wall_ns = wall_ns;
 	round->success_wall_ns = r->success_wall_ns;
 	round->resets_seen = r->resets_seen;
+	memcpy(round->resets, r->resets, sizeof(round->resets));
 	memcpy(round->read_errors, r->errors, sizeof(round->read_errors));
 	round->device = r->device;
 	name_copy(round->device.name, sizeof(round->device.name), r->name);

@@ -44,7 +44,7 @@ static void insert(struct counter_set *set, uint32_t at, uint8_t port, uint8_t s
 	set->n++;
 	*f = (struct counter_file){.port = port, .source = source, .seen = true};
 	memcpy(f->name, name, strlen(name) + 1);
-	f->kind = counter_kind_of(source, name);
+	f->row = counter_row_of(source, name);
 }
 
 bool counter_set_see(struct counter_set *set, uint8_t port, enum counter_source source,

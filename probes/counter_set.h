@@ -1,7 +1,7 @@
 /* The counter files of a device that are known, in the order (port, source, name), with what has
  * to be remembered of each from round to round. Fixed capacity; counter thread only. */
 #pragma once
-#include "probes/counter_kind.h"
+#include "probes/counter_table.h"
 
 struct counter_file {
 	char name[FACT_NAME];
@@ -11,7 +11,7 @@ struct counter_file {
 	bool seen;    /* in this round's directory listing */
 	bool has_last;
 	uint64_t last;
-	struct counter_kind kind;
+	const struct counter_row *row;
 };
 
 /* Several hundred kB, of which only what is used is ever touched if it comes from calloc(). */

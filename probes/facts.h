@@ -14,6 +14,7 @@
 #define CLASS_MAX 8	 /* traffic classes of a configuration */
 #define PORT_MAX 16	 /* ports of a device that are followed; the rest is counted */
 #define GID_MAX 1024	 /* non-zero GIDs of a device that are followed */
+#define RESETS_KEPT 8	 /* resets of counters that are told by name; the rest is counted */
 #define COUNTER_MAX 4096 /* counters of a device that are followed; the rest is counted */
 
 /* The operations, and `ack`: the transport completion of a send, which has no schedule. */
@@ -126,8 +127,10 @@ enum link_layer { LINK_LAYER_UNKNOWN, LINK_LAYER_INFINIBAND, LINK_LAYER_ETHERNET
 enum worker_loop { WORKER_RAIL, WORKER_CONTROL, WORKER_COUNTER };
 #define WORKER_LOOPS 3
 
-/* Where a counter came from: two sources never become one series. */
-enum counter_source { SOURCE_COUNTERS, SOURCE_COUNTERS_EXT, SOURCE_HW_COUNTERS };
+/* Where a counter came from: two sources never become one series. The last is no directory but the
+ * statistics of the port's netdev. */
+enum counter_source { SOURCE_COUNTERS, SOURCE_COUNTERS_EXT, SOURCE_HW_COUNTERS, SOURCE_ETHTOOL };
+#define COUNTER_SOURCE_COUNT 4
 
 enum read_error {
 	READ_EINVAL,
@@ -308,12 +311,23 @@ struct counter_value {
 	uint8_t pad[5];
 };
 
+/* A counter that went back further than a wrap explains: its driver was loaded again, or somebody
+ * cleared it. Nobody knows what it counted in between. */
+struct counter_reset {
+	char name[FACT_NAME];
+	uint64_t before, now;
+	uint8_t port; /* 0: device level */
+	uint8_t source;
+	uint8_t pad[6];
+};
+
 /* One finished round of the counter thread. Only the first n_* entries of arrays are valid. */
 struct counter_round {
 	uint64_t mono_ns, wall_ns; /* when the round ended; 0: none yet */
 	uint64_t success_wall_ns;  /* last round in which anything of the device could be read */
 	uint64_t interval_ns;
-	uint64_t resets_seen; /* counters that went backwards beyond a wrap, cumulative */
+	uint64_t resets_seen; /* cumulative; the k-th, from 0, is resets[k % RESETS_KEPT] */
+	struct counter_reset resets[RESETS_KEPT];
 	uint64_t read_errors[PORT_MAX + 1]
 			    [READ_ERROR_COUNT]; /* [0] device level, else port index+1 */
 	struct device_fact device;

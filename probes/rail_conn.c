@@ -335,12 +335,15 @@ static void received(struct rail *r, struct rail_conn *c, const uint8_t *data, s
 {
 	struct wire_header h;
 
-	if (!c || c->draining)
+	if (!c)
 		return;
 	if (!wire_get_header(data, len, &h)) {
 		failed(r, c, IBV_WC_BAD_RESP_ERR, 0, OP_SEND);
 		return;
 	}
+	/* Control may have read of the disconnect before we looked at what came ahead of it. */
+	if (c->draining && h.type != WIRE_GOODBYE)
+		return;
 	atomic_store_explicit(&c->heard_ns, r->poll_ns, memory_order_relaxed);
 	switch ((enum wire_type)h.type) {
 	case WIRE_HELLO:

@@ -550,8 +550,13 @@ static void round_sanitize(struct counter_round *r)
 	}
 	for (uint32_t i = 0; i < r->n_values; i++) {
 		TERMINATE(r->values[i].name);
-		if (r->values[i].source > SOURCE_HW_COUNTERS)
+		if (r->values[i].source >= COUNTER_SOURCE_COUNT)
 			r->values[i].source = SOURCE_HW_COUNTERS;
+	}
+	for (uint32_t i = 0; i < RESETS_KEPT; i++) {
+		TERMINATE(r->resets[i].name);
+		if (r->resets[i].source >= COUNTER_SOURCE_COUNT)
+			r->resets[i].source = SOURCE_HW_COUNTERS;
 	}
 }
 

@@ -220,6 +220,22 @@ static void test_a_goodbye_is_remembered_until_the_peer_is_back(void **state)
 			    "nothing listens on the peer's RDMA port");
 }
 
+static void test_a_goodbye_that_is_read_after_the_disconnect_still_counts(void **state)
+{
+	struct pair p = world_pair();
+
+	(void)state;
+	p.a->frozen_rail = true;
+	assert_true(host_stop(p.b));
+	host_crash(p.b);
+	world_run(100 * NSEC_PER_MSEC);
+	assert_int_not_equal(host_conn(p.a, 0).state, SESSION_UP);
+	p.a->frozen_rail = false;
+	world_run(5 * NSEC_PER_SEC);
+	assert_true(host_totals(p.a).failures[CONNECT_REJECTED] > 1);
+	assert_string_equal(host_conn(p.a, 0).error.text, "peer said goodbye");
+}
+
 static void test_both_say_goodbye_at_once(void **state)
 {
 	struct pair p = world_pair();
@@ -592,6 +608,7 @@ int main(void)
 		TEST(test_both_sides_drain_when_one_disconnects),
 		TEST(test_a_goodbye_is_no_failure),
 		TEST(test_a_goodbye_is_remembered_until_the_peer_is_back),
+		TEST(test_a_goodbye_that_is_read_after_the_disconnect_still_counts),
 		TEST(test_both_say_goodbye_at_once),
 		TEST(test_removal_while_resolving),
 		TEST(test_removal_while_connecting),

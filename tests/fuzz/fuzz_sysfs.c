@@ -5,7 +5,8 @@
 #include "daemon/proc_usage.h"
 #include "exporters/metric_name.h"
 #include "fuzz.h"
-#include "probes/counter_kind.h"
+#include "probes/counter_name.h"
+#include "probes/counter_table.h"
 #include "probes/sysfs_value.h"
 
 static void values(const char *text)
@@ -30,6 +31,15 @@ static void values(const char *text)
 		must_hold(port >= 1);
 }
 
+static void rows(const char *name)
+{
+	for (unsigned source = 0; source <= COUNTER_SOURCE_COUNT; source++) {
+		int priority = counter_row_priority(counter_row_of(source, name), name);
+
+		must_hold(priority >= -1 && priority <= 7);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);
@@ -38,6 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	values(text);
+	rows(text);
 	proc_usage_parse(text, 100, 4096, &cpu, &rss);
 	metric_name_usable(METRIC_PORT, text, true);
 	metric_name_usable(METRIC_DEVICE, text, false);

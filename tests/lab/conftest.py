@@ -5,8 +5,7 @@ A scenario asks for the fixture "lab" and gets three hosts; another lab by a mar
     @pytest.mark.lab(rails=2)        also hosts=, kernel=, bare=
     @pytest.mark.limit(300)          seconds that it may take; 240 without
 
-Those marked "long" take many minutes: they run with --long, which runs nothing else. Those marked
-"wide" have not yet shown that they pass whenever they should: they run with --wide, beside the others.
+Those marked "long" take many minutes: they run with --long, which runs nothing else.
 
 With --kernel 6.1 (or 6.12) every scenario runs on guests with that kernel, but those whose mark
 states the other one.
@@ -53,14 +52,12 @@ def uses_lab(item):
 
 def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="the scenarios that take very long")
-    parser.addoption("--wide", action="store_true", help="also those marked wide")
     parser.addoption("--kernel", choices=KERNELS, help="the kernel of all guests")
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "lab(hosts, rails, kernel, bare): the lab that is needed")
     config.addinivalue_line("markers", "long: only when asked for by --long")
-    config.addinivalue_line("markers", "wide: only with --wide")
     config.addinivalue_line("markers", "limit(seconds): how long the scenario may take")
     shutil.rmtree(FAILURES, ignore_errors=True)
     # However the run is ended, the guests must not stay.
@@ -70,8 +67,6 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     kernel, long = config.getoption("--kernel"), config.getoption("--long")
     items[:] = [item for item in items if bool(item.get_closest_marker("long")) == long]
-    if not config.getoption("--wide"):
-        items[:] = [item for item in items if not item.get_closest_marker("wide")]
     if kernel:
         items[:] = [item for item in items if is_for_kernel(item, kernel)]
     # Scenarios that can share a lab follow each other: each change of it costs half a minute.

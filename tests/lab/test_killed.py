@@ -112,7 +112,6 @@ def check_kills(lab, count):
     )
 
 
-@pytest.mark.wide
 def test_kills_at_both_ends_are_connected_again_in_time(lab):
     check_kills(lab, KILLS)
 

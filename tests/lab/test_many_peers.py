@@ -8,8 +8,6 @@ from audit import Audit, wait_reachable
 from guest import main_pid, own_config, reload_service, without_peers, write_config
 from waiting import wait_for
 
-pytestmark = pytest.mark.wide
-
 PROBER = "host1"
 RESPONDER = "host2"
 PEERS = 100

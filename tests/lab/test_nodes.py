@@ -8,8 +8,6 @@ from healing import Healing
 from host_faults import unreadable, verbs_node, without_rdma_cm
 from waiting import wait_for
 
-pytestmark = pytest.mark.wide
-
 FORBIDDEN = "host1"  # one device of two may not be opened
 NO_CM = "host2"  # there is no connection manager
 WATCHER = "host3"

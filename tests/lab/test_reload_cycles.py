@@ -7,8 +7,6 @@ from books import counts_of
 from guest import CONFIG, main_pid, own_config, without_peer, worker_pid
 from waiting import wait_for
 
-pytestmark = pytest.mark.wide
-
 HOST = "host1"
 KEPT = "host2"
 OTHER = "host3"

@@ -123,7 +123,7 @@ def check_told(audit, events, host, before, before_metrics):
         lambda rows, metrics: refused(metrics) >= refused(before_metrics) + 2
         and "goodbye" in rows[VICTIM]["reason"],
         20,
-        f"{host} knows why",
+        lambda: f"{host} knows why: {audit.look(host)[0][VICTIM]['reason']}",
     )
     row = rows[VICTIM]
     assert "stopped on purpose" in row["reason"] and VICTIM in row["reason"]

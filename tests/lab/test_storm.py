@@ -8,8 +8,6 @@ from audit import wait_reachable
 from guest import ROCE_PORT, own_config, without_peers, write_config
 from waiting import wait_for
 
-pytestmark = pytest.mark.wide
-
 VICTIM = "host1"
 ANSWERS = "host2"  # and has the addresses from which nothing ever comes back
 REFUSES = "host3"  # its service is stopped: its kernel refuses

@@ -8,8 +8,6 @@ from audit import Audit, check_untouched
 from guest import journal_cursor, journal_since, own_config, write_config
 from waiting import wait_for
 
-pytestmark = pytest.mark.wide
-
 HOSTS = ("host1", "host2")
 # As an address of rail 0's subnet on the NIC of rail 1; by destination alone, the route is eth0's.
 SECOND = "10.99.0.20{}"

@@ -110,7 +110,6 @@ exit 1
 """
 
 
-@pytest.mark.wide
 @pytest.mark.lab(hosts=2, rails=2)
 def test_a_worker_that_crashes_in_a_loop_costs_its_own_rail_alone(lab):
     (peer,) = lab.others(VICTIM)

@@ -48,6 +48,11 @@ static void test_counter_reset_is_counted_and_the_new_value_told(void **state)
 	sysfs_tree_show(f->root, SYSFS_TREES "/reset-after");
 	assert_int_equal(run(f, 5), 0);
 	assert_int_equal(f->round.resets_seen, 2);
+	assert_string_equal(f->round.resets[0].name, "link_downed");
+	assert_int_equal(f->round.resets[0].before, 3);
+	assert_int_equal(f->round.resets[0].now, 0);
+	assert_string_equal(f->round.resets[1].name, "port_xmit_data");
+	assert_int_equal(f->round.resets[1].port, 1);
 	check_value(f, 1, SOURCE_COUNTERS, "port_xmit_data", 7);
 	check_value(f, 1, SOURCE_COUNTERS, "link_downed", 0);
 	assert_int_equal(run(f, 5), 0);

@@ -28,7 +28,7 @@ static void test_every_value_has_a_name_of_its_own(void **state)
 	CHECK_NAMES(gid_type_name, GID_TYPE_ROCE_V2 + 1);
 	CHECK_NAMES(link_layer_name, LINK_LAYER_ETHERNET + 1);
 	CHECK_NAMES(worker_loop_name, WORKER_LOOPS);
-	CHECK_NAMES(counter_source_name, SOURCE_HW_COUNTERS + 1);
+	CHECK_NAMES(counter_source_name, COUNTER_SOURCE_COUNT);
 	CHECK_NAMES(read_error_name, READ_ERROR_COUNT);
 }
 

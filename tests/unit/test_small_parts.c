@@ -97,9 +97,11 @@ static void test_events_and_read_errors_go_on_over_workers_and_never_back(void *
 		close(fd);
 		table_count_async(t, 1, 4);
 		round.read_errors[0][READ_EIO] = 2;
+		round.resets_seen = 5;
 		device_totals_read(&totals, t, &round);
 		/* a round with less than before is a lie */
 		round.read_errors[0][READ_EIO] = 1;
+		round.resets_seen = 4;
 		device_totals_read(&totals, t, &round);
 		device_totals_read(&totals, t, NULL);
 		device_totals_fold(&totals);
@@ -110,6 +112,7 @@ static void test_events_and_read_errors_go_on_over_workers_and_never_back(void *
 	assert_int_equal(async[1][4], 3);
 	assert_int_equal(async[0][4], 0);
 	assert_int_equal(errors[0][READ_EIO], 6);
+	assert_int_equal(device_totals_resets(&totals), 15);
 }
 
 static void test_the_last_success_follows_a_clock_that_was_set_back(void **state)

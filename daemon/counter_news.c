@@ -1,0 +1,59 @@
+#include "daemon/counter_news.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "daemon/device.h"
+#include "health/journal.h"
+
+#define RESETS_A_MINUTE 4 /* in both: a counter that is none may fall with each round */
+
+static size_t add_reset(char *text, size_t at, const struct counter_reset *r)
+{
+	char port[16] = "";
+	int n;
+
+	if (r->port)
+		snprintf(port, sizeof(port), "port %u ", r->port);
+	n = snprintf(text + at, FACT_TEXT - at, "%s%s%s %" PRIu64 " to %" PRIu64, at ? ", " : "",
+		     port, r->name, r->before, r->now);
+	/* One that does not fit whole is left out: the number before them counts it. */
+	if (n < 0 || (size_t)n >= FACT_TEXT - at) {
+		text[at] = '\0';
+		return at;
+	}
+	return at + (size_t)n;
+}
+
+static void name_resets(const struct counter_round *round, uint64_t n, char text[FACT_TEXT])
+{
+	size_t at = 0;
+
+	text[0] = '\0';
+	if (n > round->resets_seen) /* some are of a worker before */
+		n = round->resets_seen;
+	if (n > RESETS_KEPT)
+		n = RESETS_KEPT;
+	for (uint64_t k = round->resets_seen - n; k < round->resets_seen; k++)
+		at = add_reset(text, at, &round->resets[k % RESETS_KEPT]);
+}
+
+void counter_news_tell(struct journal *j, struct device *dev, const struct counter_round *round)
+{
+	uint64_t total = device_totals_resets(&dev->totals), n = total - dev->resets_told;
+	char names[FACT_TEXT];
+	unsigned held_back;
+
+	if (n == 0)
+		return;
+	dev->resets_told = total;
+	if (!ratelimit_allow(&dev->reset_limit, clock_now_ns(), RESETS_A_MINUTE, &held_back))
+		return;
+	name_resets(round, n, names);
+	log_info("%s: %" PRIu64 " counter%s began anew: %s", dev->name, n, n == 1 ? "" : "s",
+		 names);
+	journal_add(j, clock_wall_ns(), "counters", dev->name, NULL, NULL,
+		    "%" PRIu64 " counter%s began anew: %s", n, n == 1 ? "" : "s", names);
+}
