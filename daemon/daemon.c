@@ -159,6 +159,27 @@ static const struct journal *http_journal(void *arg)
 	return d->journal;
 }
 
+static uint64_t http_past_first(void *arg)
+{
+	const struct daemon *d = arg;
+
+	return journal_keeper_first(d->journal_keeper);
+}
+
+static uint64_t http_past_read(void *arg, uint64_t after, journal_read_fn done, void *list)
+{
+	struct daemon *d = arg;
+
+	return journal_keeper_read(d->journal_keeper, after, done, list);
+}
+
+static void http_past_cancel(void *arg, uint64_t id)
+{
+	struct daemon *d = arg;
+
+	journal_keeper_cancel(d->journal_keeper, id);
+}
+
 static bool http_ready(void *arg)
 {
 	const struct daemon *d = arg;
@@ -210,6 +231,9 @@ static int open_parts(struct daemon *d)
 		.reload = http_reload,
 		.allow_reload = d->config.allow_reload,
 		.arg = d,
+		.past_first = http_past_first,
+		.past_read = http_past_read,
+		.past_cancel = http_past_cancel,
 	};
 
 	d->journal_keeper = journal_keeper_new(d->loop, d->options->state, d->config.journal_size);

@@ -7,8 +7,8 @@
 #include "daemon/journal_helper.h"
 
 #define JOURNAL_OPEN_WAIT_NS 2000000000ULL
-#define JOURNAL_PATIENCE 10 /* seconds without an answer: the disk hangs */
-#define JOURNAL_READS_MAX 8 /* at a time */
+#define JOURNAL_PATIENCE 10   /* seconds without an answer: the disk hangs */
+#define JOURNAL_READS_MAX 256 /* at a time: one a client */
 
 struct journal_keeper;
 

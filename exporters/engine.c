@@ -28,11 +28,16 @@ struct engine {
 	struct MHD_Daemon *daemon;
 	struct loop_source *io, *timer;
 	struct exchange *waiting;
+	struct body *waiting_bodies;
 	bool retired, closing;
 };
 
 /* The body of an answer, owned by the library's response. */
 struct body {
+	struct engine *engine;
+	struct MHD_Connection *connection;
+	bool waits;
+	struct body *prev, *next; /* of those that wait */
 	ssize_t (*read)(void *arg, char *buf, size_t max);
 	void (*done)(void *arg);
 	void *arg;
@@ -40,12 +45,55 @@ struct body {
 
 /* --- answers --- */
 
+static void body_leave(struct body *b)
+{
+	if (!b->waits)
+		return;
+	b->waits = false;
+	if (b->prev)
+		b->prev->next = b->next;
+	else
+		b->engine->waiting_bodies = b->next;
+	if (b->next)
+		b->next->prev = b->prev;
+}
+
+static void body_woken(void *waiter)
+{
+	struct body *b = waiter;
+
+	if (!b->waits)
+		return;
+	body_leave(b);
+	MHD_resume_connection(b->connection);
+	loop_timer_arm(b->engine->timer, 0);
+}
+
+/* 0 tells the library that it has to ask again, once the connection is resumed. */
+static ssize_t body_wait(struct body *b)
+{
+	struct engine *e = b->engine;
+
+	if (e->closing)
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	b->waits = true;
+	b->prev = NULL;
+	b->next = e->waiting_bodies;
+	if (b->next)
+		b->next->prev = b;
+	e->waiting_bodies = b;
+	MHD_suspend_connection(b->connection);
+	return 0;
+}
+
 static ssize_t body_read(void *cls, uint64_t pos, char *buf, size_t max)
 {
 	struct body *body = cls;
 	ssize_t n = body->read(body->arg, buf, max);
 
 	(void)pos;
+	if (n == -EAGAIN)
+		return body_wait(body);
 	if (n < 0)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
 	return n == 0 ? MHD_CONTENT_READER_END_OF_STREAM : n;
@@ -55,13 +103,15 @@ static void body_free(void *cls)
 {
 	struct body *body = cls;
 
+	body_leave(body);
 	if (body->done)
 		body->done(body->arg);
 	free(body);
 }
 
 /* Takes over the reply's body, also on failure. */
-static struct MHD_Response *make_response(const struct http_reply *reply)
+static struct MHD_Response *make_response(struct engine *e, struct MHD_Connection *connection,
+					  const struct http_reply *reply)
 {
 	struct body *body = calloc(1, sizeof(*body));
 	struct MHD_Response *response;
@@ -71,7 +121,13 @@ static struct MHD_Response *make_response(const struct http_reply *reply)
 			reply->done(reply->arg);
 		return NULL;
 	}
-	*body = (struct body){reply->read, reply->done, reply->arg};
+	*body = (struct body){.engine = e,
+			      .connection = connection,
+			      .read = reply->read,
+			      .done = reply->done,
+			      .arg = reply->arg};
+	if (reply->on_wake)
+		reply->on_wake(reply->arg, body_woken, body);
 	if (reply->read)
 		response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK,
 							     body_read, body, body_free);
@@ -107,10 +163,10 @@ static bool add_headers(const struct engine *e, struct MHD_Response *response,
 	return true;
 }
 
-static enum MHD_Result send_reply(const struct engine *e, struct MHD_Connection *connection,
+static enum MHD_Result send_reply(struct engine *e, struct MHD_Connection *connection,
 				  const struct http_reply *reply)
 {
-	struct MHD_Response *response = make_response(reply);
+	struct MHD_Response *response = make_response(e, connection, reply);
 	enum MHD_Result r = MHD_NO;
 
 	if (!response)
@@ -356,7 +412,7 @@ bool engine_empty(const struct engine *e)
 
 bool engine_waits(const struct engine *e)
 {
-	return e->waiting != NULL;
+	return e->waiting != NULL || e->waiting_bodies != NULL;
 }
 
 void engine_resume(struct exchange *x, int word)
@@ -457,6 +513,8 @@ void engine_free(struct engine *e)
 	/* The library must not be stopped while it has suspended connections. */
 	while (e->waiting)
 		engine_resume(e->waiting, 0);
+	while (e->waiting_bodies)
+		body_woken(e->waiting_bodies);
 	loop_source_free(e->timer);
 	if (e->daemon)
 		MHD_stop_daemon(e->daemon);

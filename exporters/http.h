@@ -9,6 +9,7 @@
 struct loop;
 struct snapshot;
 struct journal;
+struct journal_event;
 struct http_server;
 struct tls;
 struct users;
@@ -22,6 +23,16 @@ struct http_source {
 	int (*reload)(void *arg, char *err, size_t errlen);
 	bool allow_reload;
 	void *arg;
+	/* Events of before memory's; NULL: there are none. The first that can be read, 0 none: */
+	uint64_t (*past_first)(void *arg);
+	/* Some with numbers above after. done is called once, later, from the loop, with n 0 when
+	 * they cannot be had after all. An id to cancel it by; 0: not now, and done is not called.
+	 */
+	uint64_t (*past_read)(void *arg, uint64_t after,
+			      void (*done)(void *list, const struct journal_event *events,
+					   size_t n),
+			      void *list);
+	void (*past_cancel)(void *arg, uint64_t id);
 };
 
 /* src is copied; what it points to must outlive the server. NULL with errno. */

@@ -41,6 +41,8 @@ void json_list_free(struct json_list *l)
 {
 	if (!l)
 		return;
+	if (l->type->end)
+		l->type->end(l);
 	strbuf_free(&l->pending);
 	free(l);
 }
@@ -62,6 +64,8 @@ static void produce_row(struct json_list *l)
 		l->written++;
 		return;
 	}
+	if (l->waits)
+		return;
 	jsonw_close_array(&l->json);
 	if (l->type->tail)
 		l->type->tail(l, &l->json);
@@ -88,6 +92,13 @@ static bool produce(struct json_list *l)
 	return false;
 }
 
+void json_list_wake(struct json_list *l)
+{
+	l->waits = false;
+	if (l->woken)
+		l->woken(l->waiter);
+}
+
 ssize_t json_list_read(struct json_list *l, char *buf, size_t max)
 {
 	size_t done = 0;
@@ -96,6 +107,8 @@ ssize_t json_list_read(struct json_list *l, char *buf, size_t max)
 		size_t n = l->pending.len - l->sent;
 
 		if (n == 0) {
+			if (l->waits)
+				return done ? (ssize_t)done : -EAGAIN;
 			if (!produce(l))
 				break;
 			if (strbuf_failed(&l->pending))

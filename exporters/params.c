@@ -71,6 +71,38 @@ static int parse_since(struct list_params *p, const char *value, const char **re
 	return -EINVAL;
 }
 
+static int parse_last(struct list_params *p, const char *value, const char **ret_why)
+{
+	if (conf_parse_u64(value, &p->last) == 0 && p->last > 0)
+		return 0;
+	*ret_why = "must be a number from 1 on";
+	return -EINVAL;
+}
+
+static int parse_max_age(struct list_params *p, const char *value, const char **ret_why)
+{
+	if (conf_parse_duration(value, &p->max_age_ns) == 0 && p->max_age_ns > 0)
+		return 0;
+	*ret_why = "must be a duration, as 90s, 10m or 2h";
+	return -EINVAL;
+}
+
+static int parse_device(struct list_params *p, const char *value, const char **ret_why)
+{
+	if (value[0] && name_copy(p->device, sizeof(p->device), value))
+		return 0;
+	*ret_why = "not a name of a device";
+	return -EINVAL;
+}
+
+static int parse_kind(struct list_params *p, const char *value, const char **ret_why)
+{
+	if (name_valid(value) && name_copy(p->kind, sizeof(p->kind), value))
+		return 0;
+	*ret_why = "not a kind of an event";
+	return -EINVAL;
+}
+
 static int parse_fail_on(struct list_params *p, const char *value, const char **ret_why)
 {
 	p->fail_on_degraded = strcmp(value, "degraded") == 0;
@@ -88,7 +120,9 @@ static const struct {
 	{"peer", PARAM_PEER, parse_peer},	   {"rail", PARAM_RAIL, parse_rail},
 	{"verdict", PARAM_VERDICT, parse_verdict}, {"limit", PARAM_LIMIT, parse_limit},
 	{"cursor", PARAM_CURSOR, parse_cursor},	   {"since", PARAM_SINCE, parse_since},
-	{"fail_on", PARAM_FAIL_ON, parse_fail_on},
+	{"fail_on", PARAM_FAIL_ON, parse_fail_on}, {"last", PARAM_LAST, parse_last},
+	{"max_age", PARAM_MAX_AGE, parse_max_age}, {"device", PARAM_DEVICE, parse_device},
+	{"kind", PARAM_KIND, parse_kind},
 };
 
 /* A name for a message: what a client sent is cut and kept printable. */

@@ -20,8 +20,11 @@ struct list_params {
 	enum verdict verdict;
 	uint64_t limit; /* 0: all */
 	bool has_cursor;
-	struct session_key cursor; /* rows after this one */
-	uint64_t since;		   /* events after this number */
+	struct session_key cursor;		 /* rows after this one */
+	uint64_t since;				 /* events after this number */
+	uint64_t last;				 /* of the last so many numbers; 0: all */
+	uint64_t max_age_ns;			 /* no older than that; 0: any */
+	char device[FACT_NAME], kind[FACT_NAME]; /* of events; "": any */
 	bool fail_on_degraded;
 };
 
@@ -34,7 +37,13 @@ struct list_params {
 #define PARAM_SINCE (1u << 5)
 #define PARAM_FAIL_ON (1u << 6)
 #define PARAMS_PEERS (PARAM_PEER | PARAM_RAIL | PARAM_VERDICT | PARAM_LIMIT | PARAM_CURSOR)
-#define PARAMS_EVENTS (PARAM_SINCE | PARAM_LIMIT)
+#define PARAM_LAST (1u << 7)
+#define PARAM_MAX_AGE (1u << 8)
+#define PARAM_DEVICE (1u << 9)
+#define PARAM_KIND (1u << 10)
+#define PARAMS_EVENTS                                                                              \
+	(PARAM_SINCE | PARAM_LIMIT | PARAM_LAST | PARAM_MAX_AGE | PARAM_DEVICE | PARAM_RAIL |      \
+	 PARAM_PEER | PARAM_KIND)
 
 /* 0, or -EINVAL with a message that names the parameter. */
 int params_parse(const struct http_request *req, unsigned allowed, struct list_params *ret,

@@ -39,7 +39,10 @@ struct http_reply {
 	bool is_page;		 /* gets the headers that a browser needs */
 	const char *data;
 	size_t size;
-	ssize_t (*read)(void *arg, char *buf, size_t max); /* 0: end, negative: failed */
+	/* 0: end; -EAGAIN: nothing yet, woken() is called when there is; negative: failed. */
+	ssize_t (*read)(void *arg, char *buf, size_t max);
+	/* Says whom to wake; NULL where read never has to wait. */
+	void (*on_wake)(void *arg, void (*woken)(void *waiter), void *waiter);
 	void (*done)(void *arg);
 	void *arg;
 	const void *holds; /* the edition that the body keeps alive; NULL: none */

@@ -127,6 +127,14 @@ static ssize_t read_streamed(void *arg, char *buf, size_t max)
 	return json_list_read(s->list, buf, max);
 }
 
+static void wake_streamed(void *arg, void (*woken)(void *waiter), void *waiter)
+{
+	struct streamed *s = arg;
+
+	s->list->woken = woken;
+	s->list->waiter = waiter;
+}
+
 static void done_streamed(void *arg)
 {
 	struct streamed *s = arg;
@@ -157,6 +165,7 @@ static void answer_list(struct call *c, const struct json_list_type *type)
 	c->reply->status = 200;
 	c->reply->content_type = TYPE_JSON;
 	c->reply->read = read_streamed;
+	c->reply->on_wake = wake_streamed;
 	c->reply->done = done_streamed;
 	c->reply->arg = s;
 	c->reply->holds = e;

@@ -1,14 +1,17 @@
 """Events outlive the daemon that told them: kept on disk, numbered on, whatever the disk does."""
 
+import concurrent.futures
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
+import urllib.request
 
 import pytest
 
-from harness import PROBE, TWO_PEERS, Daemon, wait_for
+from harness import COMMAND, PROBE, TWO_PEERS, Daemon, wait_for
 
 @pytest.fixture
 def state(tmp_path):
@@ -242,3 +245,113 @@ def test_without_a_directory_events_are_in_memory():
         assert d.metric("rdma_pingmesh_journal_kept") is None
         assert helper_pid(d) is None
         assert d.events("daemon")
+
+
+def write_history(state, count, text="event", first=1):
+    """As a daemon of before would have left it; two files of it."""
+    def line(n):
+        return json.dumps({"seq": n, "time_ns": n * 10**9, "kind": "rail" if n % 10 else "async",
+                           "device": f"rxe{n % 3}", "rail": "", "peer": "",
+                           "text": f"{text} {n}"}, separators=(",", ":")) + "\n"
+
+    head = '{"journal":"00000000000000aa","boot":"none","version":"0","time_ns":1}\n'
+    half = first + count // 2
+    (state / "events.1.jsonl").write_text(head + "".join(map(line, range(first, half))))
+    (state / "events.jsonl").write_text(head + "".join(map(line, range(half, first + count))))
+
+
+def test_events_are_paged_over_restarts(state):
+    write_history(state, 5000)
+    with Daemon(state=state) as d:
+        d.wait_up()
+        answer = d.json("/api/v1/events")
+        assert answer["journal"] == "00000000000000aa" and answer["first_seq"] == 1
+        seqs = [e["seq"] for e in answer["events"]]
+        assert seqs == list(range(1, answer["last_seq"] + 1)) and len(seqs) > 5000
+        assert answer["events"][4999]["text"] == "event 5000"
+        assert answer["events"][5000]["text"].startswith("started")
+        assert "the first time since the host booted" in answer["events"][5000]["text"]
+        assert answer["next_since"] is None
+        # In pieces, to the end.
+        since, pieces = 0, []
+        while since is not None:
+            page = d.json(f"/api/v1/events?since={since}&limit=700")
+            assert len(page["events"]) <= 700
+            pieces += [e["seq"] for e in page["events"]]
+            since = page["next_since"]
+        assert pieces[:len(seqs)] == seqs
+        # Filters reach as far.
+        found = d.json("/api/v1/events?kind=async&device=rxe1&limit=5")
+        assert [e["seq"] for e in found["events"]] == [10, 40, 70, 100, 130]
+        assert d.json("/api/v1/events?device=none")["events"] == []
+        assert min(e["seq"] for e in d.json("/api/v1/events?max_age=1h")["events"]) == 5001
+        newest = d.json("/api/v1/events?last=3")
+        assert [e["seq"] for e in newest["events"]] == list(
+            range(newest["last_seq"] - 2, newest["last_seq"] + 1))
+        assert d.get("/api/v1/events?max_age=soon")[0] == 400
+        told = d.command("events", "--since", "4990").stdout.splitlines()
+        assert told[0].startswith("4991 1970-01-01") and "event 4991" in told[0]
+        assert d.command("events", "--since", "1h").stdout.splitlines()[0].startswith("5001 ")
+
+
+def test_readers_that_leave_and_many_at_once_cost_nobody(state):
+    write_history(state, 20000, "x" * 200)
+    with Daemon(state=state) as d:
+        d.wait_up()
+        leaving = []
+        for _ in range(20):
+            s = socket.create_connection(("127.0.0.1", d.port))
+            s.sendall(b"GET /api/v1/events HTTP/1.1\r\nHost: x\r\n\r\n")
+            leaving.append(s)
+        for s in leaving[::2]:
+            s.close()
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda _: d.json("/api/v1/events?device=rxe1"), range(16)))
+        for answer in answers:
+            assert len([e for e in answer["events"] if e["text"].startswith("xx")]) == 6667
+        assert d.metric("rdma_pingmesh_loop_lag_seconds") < 1
+        for s in leaving[1::2]:
+            s.close()
+        assert d.stop()[0] == 0
+
+
+def test_a_hanging_disk_costs_a_reader_its_past_and_a_stop_nothing(state):
+    write_history(state, 2000)
+    with Daemon(state=state) as d:
+        d.wait_up()
+        helper = helper_pid(d)
+        os.kill(helper, signal.SIGSTOP)
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            answer = pool.submit(
+                lambda: json.load(urllib.request.urlopen(
+                    f"http://127.0.0.1:{d.port}/api/v1/events", timeout=40)))
+            time.sleep(1)
+            assert d.get("/-/healthy")[0] == 200
+            events = answer.result()["events"]
+        assert events and events[0]["seq"] > 2000
+        # One that waits while the daemon stops.
+        with socket.create_connection(("127.0.0.1", d.port)) as s:
+            os.kill(helper, signal.SIGCONT)
+            wait_for(lambda: d.metric("rdma_pingmesh_journal_kept") == 1)
+            os.kill(helper, signal.SIGSTOP)
+            s.sendall(b"GET /api/v1/events HTTP/1.1\r\nHost: x\r\n\r\n")
+            time.sleep(0.5)
+            status, seconds = d.stop()
+        os.kill(helper, signal.SIGCONT)
+        assert status == 0 and seconds < 4
+
+
+def test_the_command_follows_over_a_restart(state):
+    with Daemon(state=state) as d:
+        d.wait_up()
+        env = dict(os.environ, RDMA_PINGMESH_URL=f"http://127.0.0.1:{d.port}")
+        before = last(d)
+        assert d.stop()[0] == 0
+        d.start()
+        with subprocess.Popen([COMMAND, "events", "--follow", "--since", str(before)], env=env,
+                              stdout=subprocess.PIPE, text=True) as follower:
+            first = follower.stdout.readline()
+            assert int(first.split()[0]) == before + 1
+            while "started" not in first:
+                first = follower.stdout.readline()
+            follower.kill()
