@@ -10,7 +10,7 @@ const struct command commands[] = {
 	{"status", NULL, "verdict of this host, and what is wrong", command_status},
 	{"peers", NULL, "every session to a peer: state, verdict, loss, latency", command_peers},
 	{"devices", NULL, "RDMA devices, their ports and their workers", command_devices},
-	{"events", NULL, "what happened: [--since SEQ] [--follow]", command_events},
+	{"events", NULL, "what happened: [--since SEQ|DURATION] [--follow]", command_events},
 	{"mesh", NULL, "the table of all hosts", NULL},
 	{"check", NULL, "one line for a monitoring system, then what is wrong", command_check},
 	{"reload", NULL, "read the configuration again, and say what is wrong with it",

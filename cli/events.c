@@ -9,7 +9,8 @@
 /* Where a reader of the journal stands. */
 struct reader {
 	uint64_t since;
-	char instance[64]; /* of the daemon whose numbers these are */
+	char numbering[64]; /* that the number belongs to */
+	bool begun;	    /* the first answer was read */
 };
 
 static void print_event(const json_t *event)
@@ -43,13 +44,14 @@ static void print_gap(const struct reader *r, const json_t *answer)
 			(unsigned long long)(first - r->since - 1));
 }
 
-/* Numbers start again with each start of the daemon. */
-static bool restarted(struct reader *r, const json_t *answer)
+/* Numbers go on over a restart of the daemon, unless it could not keep them; those of before it
+ * knew how to began again with each start. */
+static bool renumbered(struct reader *r, const json_t *answer)
 {
-	const char *instance = value_text(answer, "instance", "");
-	bool other = r->instance[0] && strcmp(r->instance, instance) != 0;
+	const char *numbering = value_text(answer, "journal", value_text(answer, "instance", ""));
+	bool other = r->numbering[0] && strcmp(r->numbering, numbering) != 0;
 
-	snprintf(r->instance, sizeof(r->instance), "%s", instance);
+	snprintf(r->numbering, sizeof(r->numbering), "%s", numbering);
 	return other;
 }
 
@@ -57,18 +59,26 @@ static enum cli_exit read_once(const struct cli_options *o, struct reader *r, bo
 {
 	json_t *events, *event;
 	struct answer a;
-	char path[64];
+	char path[128];
 	size_t i;
 
-	snprintf(path, sizeof(path), "/api/v1/events?since=%llu", (unsigned long long)r->since);
+	if (o->newer && !r->begun)
+		snprintf(path, sizeof(path), "/api/v1/events?max_age=%.64s", o->newer);
+	else
+		snprintf(path, sizeof(path), "/api/v1/events?since=%llu",
+			 (unsigned long long)r->since);
 	if (!command_fetch(o, path, &a))
 		return CLI_UNREACHABLE;
-	if (restarted(r, a.json)) {
+	if (renumbered(r, a.json)) {
 		r->since = 0; /* the next look begins with its first */
 		answer_free(&a);
 		return CLI_OK;
 	}
 	print_gap(r, a.json);
+	/* What is new from here on: also when none of it was wanted. */
+	if (o->newer && !r->begun)
+		r->since = value_u64(a.json, "last_seq", 0);
+	r->begun = true;
 	events = value_array(a.json, "events");
 	json_array_foreach(events, i, event)
 	{

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/conf.h"
+
 enum {
 	OPT_JSON = 1,
 	OPT_URL,
@@ -58,13 +60,20 @@ static bool take_url(struct cli_options *o, const char *name, const char *url, c
 
 static bool take_since(struct cli_options *o, const char *text, char *err, size_t errlen)
 {
+	uint64_t ns;
 	char *end;
 
 	errno = 0;
 	o->since = strtoull(text, &end, 10);
 	if (text[0] >= '0' && text[0] <= '9' && !*end && !errno)
 		return true;
-	snprintf(err, errlen, "--since '%s': must be a sequence number", text);
+	o->since = 0;
+	o->newer = text;
+	if (conf_parse_duration(text, &ns) == 0 && ns > 0)
+		return true;
+	snprintf(err, errlen,
+		 "--since '%s': must be the number of an event, or a duration as 90s, 10m or 2h",
+		 text);
 	return false;
 }
 
@@ -141,7 +150,7 @@ bool cli_options_parse(struct cli_options *o, int argc, char **argv, char *err, 
 		o->argument = argv[optind++];
 	if (optind < argc)
 		o->surplus = argv[optind];
-	if (!o->command || !strcmp(o->command, "events") || (!o->since && !o->follow))
+	if (!o->command || !strcmp(o->command, "events") || (!o->since && !o->newer && !o->follow))
 		return true;
 	snprintf(err, errlen, "--since and --follow belong to 'events'");
 	return false;

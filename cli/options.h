@@ -18,8 +18,9 @@ struct cli_options {
 	char url[CLI_URL_MAX]; /* without a slash at its end */
 	struct access access;
 	bool json, help, version;
-	bool follow;	/* events */
-	uint64_t since; /* events: after this sequence number */
+	bool follow;	   /* events */
+	uint64_t since;	   /* events: after this sequence number */
+	const char *newer; /* events: no older than this duration; NULL: any */
 };
 
 /* False with a message in err. Strings point into argv and the environment, whose

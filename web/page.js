@@ -10,7 +10,7 @@
 
 	const byId = (id) => document.getElementById(id);
 	const state = {
-		peers: [], more: false, devices: [], events: [], lastSeq: 0, instance: null,
+		peers: [], more: false, devices: [], events: [], lastSeq: 0, journal: null, instance: null,
 		base: new Map(), open: new Set(), round: 0, lastGood: null,
 	};
 
@@ -281,19 +281,26 @@
 		return response.json();
 	}
 
-	/* A daemon that restarted counts its events and counters anew. */
+	/* A daemon that restarted counts anew. */
 	function noticeRestart(instance) {
 		if (state.instance === instance)
 			return;
 		state.instance = instance;
-		state.events = [];
-		state.lastSeq = 0;
 		state.base.clear();
 		state.round = 0;
 	}
 
 	async function getEvents() {
-		const answer = await get("/api/v1/events?since=" + state.lastSeq);
+		const answer = await get(`/api/v1/events?since=${state.lastSeq}&last=${EVENTS_SHOWN}`);
+		/* Numbers go on over a restart, unless the daemon could not keep them. */
+		if (answer.journal !== state.journal) {
+			const isFirst = state.lastSeq === 0;
+			state.journal = answer.journal;
+			state.events = [];
+			state.lastSeq = 0;
+			if (!isFirst)
+				return getEvents();
+		}
 		state.lastSeq = answer.last_seq;
 		state.events = state.events.concat(answer.events).slice(-EVENTS_SHOWN);
 	}

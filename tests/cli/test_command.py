@@ -399,6 +399,23 @@ class CommandTest(unittest.TestCase):
         self.assertIn("after", done.stdout)
         self.assertEqual(done.returncode, 3)
 
+    def test_events_follow_on_where_numbers_go_on(self):
+        asked = []
+
+        def answers(handler):
+            asked.append(handler.path)
+            body = envelope(journal="aa", first_seq=1, last_seq=44, events=[])
+            body["instance"] = f"{len(asked):016x}"
+            if len(asked) == 2:
+                body["events"] = [event(45, "after")]
+            return body if len(asked) < 4 else (503, b"")
+
+        self.answer("events", answers)
+        done = self.run_command("events", "--follow", "--since", "10m")
+        self.assertEqual([path.split("?")[1] for path in asked],
+                         ["max_age=10m", "since=44", "since=45", "since=45"])
+        self.assertIn("after", done.stdout)
+
     def test_json_is_passed_through_untouched(self):
         body = b'{"schema": 1,  "peers":[{"peer":"host2","new member":18446744073709551615.0}]}'
         self.answer("peers", (200, body))
