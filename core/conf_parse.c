@@ -279,6 +279,14 @@ static void take_value(struct parser *p, const struct conf_key *key, const char 
 		       before->line);
 		return;
 	}
+	/* Printed, with its blank before it, it would be a comment. */
+	if (value[0] == ';') {
+		remark(p, CONF_ERROR,
+		       "%s: a value cannot begin with ';'; a comment needs a blank "
+		       "before it",
+		       key->key);
+		return;
+	}
 	if (conf_apply(key, p->target, p->instance, value, err, sizeof(err)) < 0) {
 		remark(p, CONF_ERROR, "%s: %s", key->key, err);
 		return;

@@ -210,6 +210,8 @@ static void test_bad_values_name_file_line_and_what_is_right(void **state)
 	refused(f, "[b]\nevery = 0s\n",
 		"f:2: every: '0s' is out of range: 1ms to 18446744073709551615ns, or off\n");
 	refused(f, "[b]\nitem = bad\n", "f:2: item: 'bad' is bad\n");
+	refused(f, "[a]\ntext =;x\n",
+		"f:2: text: a value cannot begin with ';'; a comment needs a blank before it\n");
 }
 
 static void test_a_check_may_refuse_a_well_formed_value(void **state)
