@@ -11,6 +11,7 @@
 #include "daemon/daemon.h"
 #include "daemon/doubts.h"
 #include "daemon/lacks.h"
+#include "daemon/pace.h"
 #include "daemon/verdict_log.h"
 #include "daemon/view.h"
 #include "health/judge.h"
@@ -21,6 +22,7 @@ struct looker {
 	struct daemon *daemon;
 	struct loop_source *timer;
 	bool armed;
+	uint64_t ended_ns, cost_ns; /* of the last look */
 	struct judge *judge;
 	struct counter_round *scratch;
 	struct snapshot *last;
@@ -126,6 +128,7 @@ static void judge(struct looker *l, struct snapshot *s, const struct view_judged
 void looker_look(struct looker *l)
 {
 	struct view_judged judged = {0};
+	uint64_t begun_ns = clock_now_ns();
 	struct snapshot *s;
 
 	loop_timer_disarm(l->timer);
@@ -141,6 +144,8 @@ void looker_look(struct looker *l)
 	snapshot_unref(l->last);
 	l->last = s;
 	tell_status(l->daemon, s);
+	l->ended_ns = clock_now_ns();
+	l->cost_ns = l->ended_ns - begun_ns;
 }
 
 /* --- when --- */
@@ -155,7 +160,8 @@ void looker_soon(struct looker *l)
 {
 	if (l->armed)
 		return;
-	l->armed = loop_timer_arm(l->timer, clock_now_ns() + LOOKER_SOON_NS) == 0;
+	l->armed =
+		loop_timer_arm(l->timer, pace_next(clock_now_ns(), l->ended_ns, l->cost_ns)) == 0;
 }
 
 struct looker *looker_new(struct daemon *d)

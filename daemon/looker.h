@@ -3,8 +3,6 @@
 #pragma once
 #include <stdint.h>
 
-#define LOOKER_SOON_NS 50000000ULL /* events of this long are looked at together */
-
 struct daemon;
 struct device;
 struct looker;
@@ -12,7 +10,7 @@ struct snapshot;
 
 struct looker *looker_new(struct daemon *d); /* NULL with errno */
 void looker_free(struct looker *l);
-/* Look within 100 ms. */
+/* Look within 100 ms, or later where looks take long (pace.h). */
 void looker_soon(struct looker *l);
 void looker_look(struct looker *l);
 /* What the table of the device's worker says, into sessions, rails and device; the last time,

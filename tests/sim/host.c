@@ -9,6 +9,7 @@
 #include "core/names.h"
 #include "daemon/inbox.h"
 #include "daemon/looker.h"
+#include "daemon/pace.h"
 #include "daemon/notify.h"
 #include "daemon/namer.h"
 #include "daemon/peer_reload.h"
@@ -47,7 +48,7 @@ void scan_now(struct scan *s)
 
 void looker_soon(struct looker *l)
 {
-	uint64_t at = simulation_now_ns() + LOOKER_SOON_NS;
+	uint64_t at = simulation_now_ns() + PACE_SOON_NS;
 
 	if (at < l->host->look_ns)
 		l->host->look_ns = at;

@@ -3,7 +3,9 @@
 
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "daemon/device_totals.h"
+#include "daemon/pace.h"
 #include "daemon/ratelimit.h"
 #include "daemon/rows.h"
 #include "probes/table.h"
@@ -140,12 +142,24 @@ static void test_the_last_success_follows_a_clock_that_was_set_back(void **state
 	table_unmap(t);
 }
 
+static void test_looks_that_take_long_leave_main_time_for_all_else(void **state)
+{
+	const uint64_t s = NSEC_PER_SEC, ms = NSEC_PER_MSEC;
+
+	(void)state;
+	assert_int_equal(pace_next(10 * s, 0, 0), 10 * s + 50 * ms);
+	assert_int_equal(pace_next(10 * s, 10 * s - ms, 10 * ms), 10 * s + 50 * ms);
+	assert_int_equal(pace_next(10 * s, 10 * s - ms, 300 * ms), 11 * s + 199 * ms);
+	assert_int_equal(pace_next(20 * s, 10 * s, 300 * ms), 20 * s + 50 * ms);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows_are_taken_in_turn_until_none_is_left),
 		cmocka_unit_test(test_coming_and_going_stays_in_few_rows),
 		cmocka_unit_test(test_rows_that_do_not_exist_are_nobodys),
+		cmocka_unit_test(test_looks_that_take_long_leave_main_time_for_all_else),
 		cmocka_unit_test(test_lines_beyond_the_limit_are_counted_and_told_with_the_next),
 		cmocka_unit_test(test_events_and_read_errors_go_on_over_workers_and_never_back),
 		cmocka_unit_test(test_the_last_success_follows_a_clock_that_was_set_back),

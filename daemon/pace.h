@@ -1,0 +1,10 @@
+/* How often main looks when things happen. A look at a thousand sessions takes long on a slow host;
+ * in a storm of events looks that follow each other would keep main from answering. */
+#pragma once
+#include <stdint.h>
+
+#define PACE_SOON_NS 50000000ULL /* events of this long are looked at together */
+#define PACE_REST 4		 /* between looks main has that many times as long for all else */
+
+/* When to look after something happened now; the last look ended at ended_ns and took cost_ns. */
+uint64_t pace_next(uint64_t now_ns, uint64_t ended_ns, uint64_t cost_ns);
