@@ -206,7 +206,7 @@ static void put_reading(struct exposition *e, const struct snapshot *s)
 	each_device(e, s, "rdma_counters_last_success_timestamp_seconds", FAMILY_GAUGE,
 		    "When counters of the device were last read; 0 if never.",
 		    put_counters_success);
-	each_device(e, s, "rdma_counter_resets", FAMILY_COUNTER,
+	each_device(e, s, "rdma_counters_reset", FAMILY_COUNTER,
 		    "Counters of the device that were seen to begin anew from a lower value.",
 		    put_resets);
 }

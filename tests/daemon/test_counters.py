@@ -35,21 +35,21 @@ def test_counters_that_begin_anew_are_an_event_that_names_them():
                port + "hw_counters/active_qps": 8}) as d:
         wait_for(lambda: d.metric("rdma_port_xmit_data_bytes_total", device="mlx5_0"),
                  what="counters")
-        assert d.metric("rdma_counter_resets_total", device="mlx5_0") == 0
+        assert d.metric("rdma_counters_reset_total", device="mlx5_0") == 0
         # A wrap and a gauge that falls are none.
         d.put(port + "hw_counters/out_of_sequence", 5)
         d.put(port + "hw_counters/active_qps", 1)
         wait_for(lambda: d.metric("rdma_out_of_sequence_total", device="mlx5_0") == 5, what="wrap")
-        assert d.metric("rdma_counter_resets_total", device="mlx5_0") == 0
+        assert d.metric("rdma_counters_reset_total", device="mlx5_0") == 0
         d.put(port + "counters/link_downed", 0)
-        wait_for(lambda: d.metric("rdma_counter_resets_total", device="mlx5_0") == 1, what="reset")
+        wait_for(lambda: d.metric("rdma_counters_reset_total", device="mlx5_0") == 1, what="reset")
         d.put(port + "counters/port_xmit_data", 7)
         wait_for(lambda: d.metric("rdma_port_xmit_data_bytes_total", device="mlx5_0") == 28,
                  what="the value as it is now")
         texts = [e["text"] for e in d.events("counters")]
         assert texts == ["1 counter began anew: port 1 link_downed 3 to 0",
                          "1 counter began anew: port 1 port_xmit_data 123456789012 to 7"], texts
-        assert d.metric("rdma_counter_resets_total", device="mlx5_0") == 2
+        assert d.metric("rdma_counters_reset_total", device="mlx5_0") == 2
 
 
 def test_a_counter_that_falls_with_every_round_floods_neither_journal_nor_log():
@@ -59,7 +59,7 @@ def test_a_counter_that_falls_with_every_round_floods_neither_journal_nor_log():
         for value in range(990, 900, -10):
             d.put(name, value)
             wait_for(lambda: d.metric("rdma_brand_new_total") == value, what="value")
-        assert d.metric("rdma_counter_resets_total", device="odd0") == 9
+        assert d.metric("rdma_counters_reset_total", device="odd0") == 9
         assert len(d.events("counters")) == 4 and d.log().count("began anew") == 4
 
 
