@@ -49,6 +49,7 @@ struct config {
 	uint64_t keepalive_ns;
 	uint32_t qps_per_device, connects, probes_per_second;
 	uint64_t counters_interval_ns;
+	uint32_t netdev_stats;	   /* of a port at most; 0: none */
 	char exclude[EXCLUDE_MAX]; /* device globs, one blank between them; never opened */
 	char also_as[FACT_NAME];
 	struct peer_list peers;		   /* of the `peer` lines, this host's own ones included */

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/clock.h"
 #include "core/log.h"
@@ -40,7 +41,7 @@ static void name_resets(const struct counter_round *round, uint64_t n, char text
 		at = add_reset(text, at, &round->resets[k % RESETS_KEPT]);
 }
 
-void counter_news_tell(struct journal *j, struct device *dev, const struct counter_round *round)
+static void tell_resets(struct journal *j, struct device *dev, const struct counter_round *round)
 {
 	uint64_t total = device_totals_resets(&dev->totals), n = total - dev->resets_told;
 	char names[FACT_TEXT];
@@ -56,4 +57,24 @@ void counter_news_tell(struct journal *j, struct device *dev, const struct count
 		 names);
 	journal_add(j, clock_wall_ns(), "counters", dev->name, NULL, NULL,
 		    "%" PRIu64 " counter%s began anew: %s", n, n == 1 ? "" : "s", names);
+}
+
+/* A bond has none of its own, which is how it is; other errors are counted besides. */
+static void tell_netdevs(struct device *dev, const struct counter_round *round)
+{
+	for (uint32_t i = 0; i < round->n_ports; i++) {
+		const struct port_fact *port = &round->ports[i];
+
+		if (!port->netdev_errno || dev->netdev_told & 1u << i)
+			continue;
+		dev->netdev_told |= 1u << i;
+		log_info("%s port %u: no statistics of %s are told: %s", dev->name, port->port,
+			 port->netdev, strerror(port->netdev_errno));
+	}
+}
+
+void counter_news_tell(struct journal *j, struct device *dev, const struct counter_round *round)
+{
+	tell_resets(j, dev, round);
+	tell_netdevs(dev, round);
 }

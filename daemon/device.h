@@ -74,6 +74,7 @@ struct device {
 	struct ratelimit async_limit, drain_limit, duplicate_limit, refused_limit;
 	struct ratelimit lack_limit, corrupt_limit, doubt_limit, reset_limit;
 	uint64_t resets_told; /* of device_totals_resets() */
+	uint32_t netdev_told; /* bit per port by index: that its netdev has no statistics */
 	uint32_t lack_told;   /* bit per op that it cannot run */
 	bool conflict_told;
 	uint64_t duplicate_ns; /* when two live instances of one name were last seen; 0: never */

@@ -29,6 +29,7 @@ static void fill(struct worker_config *to, const struct wishes_config *how)
 	memcpy(to->secret, from->secret, sizeof(to->secret));
 	to->keepalive_ms = (uint32_t)(from->keepalive_ns / NSEC_PER_MSEC);
 	to->counters_interval_ns = from->counters_interval_ns;
+	to->netdev_stats = from->netdev_stats;
 	name_copy(to->host, sizeof(to->host), how->host);
 	name_copy(to->device, sizeof(to->device), how->device);
 	name_copy(to->sysfs_root, sizeof(to->sysfs_root), how->sysfs_root);

@@ -26,7 +26,7 @@ static void put_counters(struct jsonw *j, const struct snap_device *d, unsigned 
 	for (size_t i = 0; i < d->n_values; i++) {
 		const struct counter_value *v = &d->values[i];
 
-		if (v->port != port)
+		if (v->port != port || v->source == SOURCE_ETHTOOL)
 			continue;
 		if (name_taken(d, i))
 			snprintf(key, sizeof(key), "%s/%s", counter_source_name(v->source),
@@ -34,6 +34,19 @@ static void put_counters(struct jsonw *j, const struct snap_device *d, unsigned 
 		else
 			snprintf(key, sizeof(key), "%s", v->name);
 		jsonw_put_u64(j, key, v->value);
+	}
+	jsonw_close_object(j);
+}
+
+static void put_netdev_counters(struct jsonw *j, const struct snap_device *d, unsigned port)
+{
+	jsonw_key(j, "netdev_counters");
+	jsonw_open_object(j);
+	for (size_t i = 0; i < d->n_values; i++) {
+		const struct counter_value *v = &d->values[i];
+
+		if (v->port == port && v->source == SOURCE_ETHTOOL)
+			jsonw_put_u64(j, v->name, v->value);
 	}
 	jsonw_close_object(j);
 }
@@ -104,6 +117,7 @@ static void put_port(struct jsonw *j, const struct snapshot *s, const struct sna
 		jsonw_null(j);
 	put_gids(j, d, p->port);
 	put_counters(j, d, p->port);
+	put_netdev_counters(j, d, p->port);
 	put_saturated(j, d, p->port);
 	jsonw_close_object(j);
 }

@@ -11,7 +11,6 @@
 static const char *const reserved_prefixes[] = {
 	"async_",
 	"connection_",
-	"counter_resets",
 	"counters_",
 	"loopback_",
 	"netdev_",
@@ -124,6 +123,8 @@ static bool is_reserved(enum metric_scope scope, const char *name)
 {
 	if (scope == METRIC_DEVICE) /* no family of ours begins with rdma_device_ */
 		return false;
+	if (scope == METRIC_NETDEV)
+		return strcmp(name, "stat") == 0;
 	for (size_t i = 0; i < COUNT(reserved_prefixes); i++) {
 		if (strncmp(name, reserved_prefixes[i], strlen(reserved_prefixes[i])) == 0)
 			return true;

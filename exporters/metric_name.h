@@ -4,8 +4,9 @@
 #pragma once
 #include <stdbool.h>
 
-enum metric_scope { METRIC_PORT, METRIC_DEVICE };
+enum metric_scope { METRIC_PORT, METRIC_DEVICE, METRIC_NETDEV };
 
-/* True when rdma_<name> (METRIC_PORT) or rdma_device_<name> (METRIC_DEVICE) is a legal name that
- * promtool has no complaint about and that no family of ours has or may get. */
+/* True when rdma_<name> (METRIC_PORT), rdma_device_<name> (METRIC_DEVICE) or rdma_netdev_<name>
+ * (METRIC_NETDEV) is a legal name that promtool has no complaint about and that no family of ours
+ * has or may get. */
 bool metric_name_usable(enum metric_scope scope, const char *name, bool gauge);

@@ -103,6 +103,8 @@ static void take_config(struct control *c, const struct worker_config *cfg)
 {
 	c->cfg = *cfg;
 	send_rail_config(c);
+	if (c->p.set_counters)
+		c->p.set_counters(c->p.counters_arg, cfg);
 	rails_rescan_soon(c, 0);
 }
 

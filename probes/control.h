@@ -18,7 +18,9 @@ struct control_params {
 	uint64_t (*random)(void); /* 64 random bits */
 	void (*poke_counters)(
 		void *arg); /* ports or GIDs changed: read them anew. NULL: nobody cares */
-	void *poke_arg;
+	/* The configuration of another reload. NULL: nobody cares */
+	void (*set_counters)(void *arg, const struct worker_config *cfg);
+	void *counters_arg;
 };
 
 struct control *control_new(const struct control_params *p, const struct worker_config *cfg);

@@ -57,7 +57,7 @@ static bool read_event(struct ibv_context *ctx, struct seen *ret)
 static void poke_counters(const struct control *c)
 {
 	if (c->p.poke_counters)
-		c->p.poke_counters(c->p.poke_arg);
+		c->p.poke_counters(c->p.counters_arg);
 }
 
 static void own_event(struct control *c, const struct seen *e)

@@ -14,6 +14,7 @@
 #include "probes/counter_set.h"
 #include "probes/device_fact.h"
 #include "probes/gid_table.h"
+#include "probes/netdev_stats.h"
 #include "probes/port_fact.h"
 #include "probes/sysfs.h"
 #include "probes/sysfs_value.h"
@@ -42,6 +43,10 @@ struct counter_reader {
 	struct gid_table gids;
 	struct counter_set set;
 	uint32_t values_dropped;
+	uint32_t netdev_stats_max; /* 0: none are asked for */
+	bool has_ethtool;
+	struct ethtool ethtool;
+	struct netdev_stats netdev_stats[PORT_MAX]; /* by index, as ports */
 };
 
 static const struct {
@@ -84,8 +89,15 @@ void counter_reader_free(struct counter_reader *r)
 {
 	if (!r)
 		return;
+	if (r->has_ethtool)
+		ethtool_close(&r->ethtool);
 	free(r->path);
 	free(r);
+}
+
+void counter_reader_set_netdev_stats(struct counter_reader *r, uint32_t max)
+{
+	r->netdev_stats_max = max;
 }
 
 void counter_reader_poke(struct counter_reader *r)
@@ -163,7 +175,7 @@ static void states_read(struct counter_reader *r, int dev_fd, uint64_t now_ns)
 	r->state_read_ns = now_ns;
 }
 
-static void netdev_read(struct counter_reader *r, int dev_fd, struct port_fact *f)
+static void netdev_name_read(struct counter_reader *r, int dev_fd, struct port_fact *f)
 {
 	const char *of_gid = gid_table_netdev(&r->gids, f->port);
 
@@ -181,7 +193,9 @@ static void names_read(struct counter_reader *r, int dev_fd, uint64_t now_ns)
 		struct port_fact *f = &r->ports[i].fact;
 
 		gid_table_scan(&r->gids, dev_fd, f->port, f->link_layer, r->errors[i + 1]);
-		netdev_read(r, dev_fd, f);
+		netdev_name_read(r, dev_fd, f);
+		/* Their number tells of nearly all changes; this is for the rest. */
+		r->netdev_stats[i].stale = true;
 	}
 	r->names_read_ns = now_ns;
 }
@@ -199,6 +213,8 @@ static void facts_read(struct counter_reader *r, int dev_fd, uint64_t now_ns)
 		counter_set_retry(&r->set);
 		for (uint32_t i = 0; i < r->n_ports; i++)
 			port_reader_retry(&r->ports[i]);
+		for (uint32_t i = 0; i < PORT_MAX; i++)
+			netdev_stats_retry(&r->netdev_stats[i]);
 	}
 	r->poked = false;
 	/* States first: the link layer says what "IB/RoCE v1" is. */
@@ -282,24 +298,25 @@ static void file_failed(struct counter_reader *r, struct counter_file *f, enum r
 	r->errors[level_of(r, f->port)][error]++;
 }
 
-static void reset_note(struct counter_reader *r, const struct counter_file *f, uint64_t value)
+static void reset_note(struct counter_reader *r, const struct counter_reset *reset,
+		       const char *name)
 {
-	struct counter_reset *reset = &r->resets[r->resets_seen++ % RESETS_KEPT];
+	struct counter_reset *kept = &r->resets[r->resets_seen++ % RESETS_KEPT];
 
-	*reset = (struct counter_reset){
-		.before = f->last,
-		.now = value,
-		.port = f->port,
-		.source = f->source,
-	};
-	memcpy(reset->name, f->name, sizeof(reset->name));
+	*kept = *reset;
+	name_copy(kept->name, sizeof(kept->name), name);
 }
 
 static void file_note(struct counter_reader *r, struct counter_file *f, uint64_t value)
 {
 	if (f->has_last && f->row->kind == KIND_COUNTER &&
 	    counter_delta(f->row->width, f->last, value).step == STEP_RESET)
-		reset_note(r, f, value);
+		reset_note(r,
+			   &(struct counter_reset){.before = f->last,
+						   .now = value,
+						   .port = f->port,
+						   .source = f->source},
+			   f->name);
 	f->has_last = true;
 	f->last = value;
 	r->any_read = true;
@@ -344,6 +361,80 @@ static void counters_read(struct counter_reader *r, int dev_fd, struct counter_r
 		if (counter_saturated(f->row->width, f->last))
 			v->flags = COUNTER_SATURATED;
 		round->n_values++;
+	}
+}
+
+/* A statistic that is in no row may be no counter at all: that it falls is no news. */
+static void stat_note(struct counter_reader *r, const struct netdev_stat *stat, uint8_t port)
+{
+	const struct counter_row *row = stat->row;
+
+	if (!stat->has_before || !row->name[0] || row->kind != KIND_COUNTER ||
+	    counter_delta(row->width, stat->before, stat->value).step != STEP_RESET)
+		return;
+	reset_note(r,
+		   &(struct counter_reset){.before = stat->before,
+					   .now = stat->value,
+					   .port = port,
+					   .source = SOURCE_ETHTOOL},
+		   stat->name);
+}
+
+static void stats_tell(struct counter_reader *r, const struct netdev_stats *s, uint8_t port,
+		       struct counter_round *round)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct netdev_stat *stat = &s->stat[i];
+		struct counter_value *v = &round->values[round->n_values];
+
+		stat_note(r, stat, port);
+		if (round->n_values == COUNTER_MAX) {
+			r->values_dropped++;
+			continue;
+		}
+		*v = (struct counter_value){
+			.value = stat->value, .port = port, .source = SOURCE_ETHTOOL};
+		memcpy(v->name, stat->name, sizeof(stat->name));
+		round->n_values++;
+	}
+	r->values_dropped += s->dropped;
+}
+
+static void netdev_read(struct counter_reader *r, uint32_t index, struct counter_round *round)
+{
+	struct port_fact *port = &r->ports[index].fact;
+	struct netdev_stats *s = &r->netdev_stats[index];
+	int got = netdev_stats_read(s, &r->ethtool, port->netdev, r->netdev_stats_max);
+
+	if (got == 0)
+		return;
+	port->netdev_errno = got < 0 ? (uint8_t)-got : 0;
+	if (got > 0)
+		stats_tell(r, s, port->port, round);
+	else if (got != -EOPNOTSUPP && got != -EAGAIN)
+		r->errors[index + 1][sysfs_error_class(got)]++;
+	/* It has another name by now, or is gone: see what sysfs says. */
+	if (got == -ENODEV)
+		r->names_read_ns = 0;
+}
+
+static void netdevs_read(struct counter_reader *r, struct counter_round *round)
+{
+	int error;
+
+	if (r->netdev_stats_max == 0)
+		return;
+	if (!r->has_ethtool) {
+		error = ethtool_open(&r->ethtool);
+		if (error < 0) {
+			r->errors[LEVEL_DEVICE][sysfs_error_class(error)]++;
+			return;
+		}
+		r->has_ethtool = true;
+	}
+	for (uint32_t i = 0; i < r->n_ports; i++) {
+		if (r->ports[i].fact.netdev[0])
+			netdev_read(r, i, round);
 	}
 }
 
@@ -417,6 +508,7 @@ int counter_reader_run(struct counter_reader *r, struct counter_round *round, ui
 	facts_read(r, dev_fd, now_ns);
 	counters_list(r, dev_fd);
 	counters_read(r, dev_fd, round);
+	netdevs_read(r, round);
 	close(dev_fd);
 	/* It may have left while we read: what was got is then half of something. */
 	if (stat(r->path, &st) < 0 && gone(errno))

@@ -18,6 +18,10 @@ void counter_reader_free(struct counter_reader *r);
  * the round; state and rate are read when they are 5 s old, GIDs and names when a minute. */
 int counter_reader_run(struct counter_reader *r, struct counter_round *round, uint64_t now_ns,
 		       uint64_t wall_ns);
+/* Also read at most max statistics of each port's netdev, by asking the kernel for the netdev of
+ * that name: for the /sys of this host alone. 0, as at first: none. Of the thread that runs the
+ * rounds. */
+void counter_reader_set_netdev_stats(struct counter_reader *r, uint32_t max);
 /* Something changed (an asynchronous event): the next round reads everything anew, also what
  * failed before. Of the thread that runs the rounds. */
 void counter_reader_poke(struct counter_reader *r);

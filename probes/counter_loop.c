@@ -26,6 +26,7 @@ struct counter_loop {
 	int wake_fd, done_fd;
 	pthread_t thread;
 	_Atomic uint64_t interval_ns;
+	_Atomic uint32_t netdev_stats;
 	atomic_bool stop, poked, gone;
 	atomic_bool left; /* the thread is through, or its owner gave up: the second one frees */
 };
@@ -65,6 +66,7 @@ static void run_round(struct counter_loop *l, uint64_t now_ns)
 
 	if (atomic_exchange(&l->poked, false))
 		counter_reader_poke(l->reader);
+	counter_reader_set_netdev_stats(l->reader, atomic_load(&l->netdev_stats));
 	round->interval_ns = atomic_load(&l->interval_ns);
 	r = counter_reader_run(l->reader, round, now_ns, clock_wall_ns());
 	if (atomic_load(&l->stop))
@@ -158,7 +160,7 @@ static int thread_start(struct counter_loop *l)
 }
 
 struct counter_loop *counter_loop_start(struct table *t, const char *sysfs_root, const char *device,
-					uint64_t interval_ns)
+					uint64_t interval_ns, uint32_t netdev_stats)
 {
 	struct counter_loop *l = calloc(1, sizeof(*l));
 	int r;
@@ -167,6 +169,7 @@ struct counter_loop *counter_loop_start(struct table *t, const char *sysfs_root,
 		return NULL;
 	l->table = t;
 	l->interval_ns = interval_of(interval_ns);
+	l->netdev_stats = netdev_stats;
 	l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	l->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (l->wake_fd >= 0 && l->done_fd >= 0)
@@ -180,8 +183,9 @@ struct counter_loop *counter_loop_start(struct table *t, const char *sysfs_root,
 	return l;
 }
 
-void counter_loop_set_interval(struct counter_loop *l, uint64_t interval_ns)
+void counter_loop_set(struct counter_loop *l, uint64_t interval_ns, uint32_t netdev_stats)
 {
+	atomic_store(&l->netdev_stats, netdev_stats);
 	atomic_store(&l->interval_ns, interval_of(interval_ns));
 	notify(l->wake_fd);
 }

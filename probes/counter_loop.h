@@ -9,9 +9,10 @@ struct counter_loop;
 
 /* Starts the thread. The table must outlive it. NULL with errno. */
 struct counter_loop *counter_loop_start(struct table *t, const char *sysfs_root, const char *device,
-					uint64_t interval_ns);
-/* At once, also if the current wait is longer. */
-void counter_loop_set_interval(struct counter_loop *l, uint64_t interval_ns);
+					uint64_t interval_ns, uint32_t netdev_stats);
+/* Another interval, and another number of statistics of each port's netdev (0: none; others than 0
+ * for the /sys of this host alone). At once, also if the current wait is longer. */
+void counter_loop_set(struct counter_loop *l, uint64_t interval_ns, uint32_t netdev_stats);
 /* A round now, with everything read anew (counter_reader_poke). Never blocks. */
 void counter_loop_poke(struct counter_loop *l);
 /* The last round found the device's directory gone. */

@@ -281,7 +281,9 @@ struct port_fact {
 	uint8_t port;
 	uint8_t link_layer; /* enum link_layer */
 	uint8_t state_known, phys_state_known, rate_known;
-	uint8_t pad[3];
+	uint8_t netdev_errno; /* why the netdev has no statistics to tell; 0: it has, or was not
+				 asked */
+	uint8_t pad[2];
 	uint32_t state, phys_state; /* numbers before the colon of the sysfs files */
 	uint64_t rate_bytes_per_second;
 	char state_text[FACT_NETDEV], phys_state_text[32];

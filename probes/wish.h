@@ -45,6 +45,8 @@ struct worker_config {
 	uint8_t has_secret, pad3[3];
 	uint8_t secret[MAC_KEY_LEN]; /* made from the shared secret; zero without one */
 	uint64_t counters_interval_ns;
+	uint32_t netdev_stats; /* of a port at most; 0: none */
+	uint32_t pad4;
 	char host[FACT_NAME]; /* this host's mesh name */
 	char device[FACT_NAME];
 	char sysfs_root[256];

@@ -107,6 +107,18 @@ static int start_rail(struct worker *w)
 	return -pthread_create(&w->rail_thread, NULL, rail_thread, w->rail);
 }
 
+/* Of another root than /sys, a netdev's name would mean one of this host. */
+static uint32_t netdev_stats(const struct worker_config *cfg)
+{
+	return cfg->counters_only ? 0 : cfg->netdev_stats;
+}
+
+static void set_counters(void *arg, const struct worker_config *cfg)
+{
+	if (arg)
+		counter_loop_set(arg, cfg->counters_interval_ns, netdev_stats(cfg));
+}
+
 static void poke_counters(void *arg)
 {
 	if (arg)
@@ -124,7 +136,8 @@ static int run_control(struct worker *w)
 		.wall_ns = clock_wall_ns,
 		.random = random64,
 		.poke_counters = poke_counters,
-		.poke_arg = w->counters,
+		.set_counters = set_counters,
+		.counters_arg = w->counters,
 	};
 	struct control *c = control_new(&p, &w->cfg);
 	struct rail_cmd stop = {.type = RAIL_STOP};
@@ -158,7 +171,7 @@ static int run_counters_only(struct worker *w)
 		if (r == 1 && wish.type == WISH_STOP)
 			break;
 		if (r == 1 && wish.type == WISH_CONFIG)
-			counter_loop_set_interval(w->counters, wish.config.counters_interval_ns);
+			set_counters(w->counters, &wish.config);
 	}
 	fact_send(w->socket_fd, &(struct fact){.type = FACT_BYE});
 	return 0;
@@ -183,7 +196,7 @@ int worker_main(int socket_fd, int table_fd)
 	}
 	prctl(PR_SET_NAME, w.cfg.device);
 	w.counters = counter_loop_start(w.table, w.cfg.sysfs_root, w.cfg.device,
-					w.cfg.counters_interval_ns);
+					w.cfg.counters_interval_ns, netdev_stats(&w.cfg));
 	if (w.cfg.counters_only)
 		code = run_counters_only(&w);
 	else if (start_rail(&w) == 0)

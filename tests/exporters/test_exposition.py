@@ -23,7 +23,7 @@ EXAMPLE = ROOT / "docs" / "example.prom"
 METRICS_MD = ROOT / "docs" / "METRICS.md"
 # Options under which every family of ours has a sample.
 EVERYTHING = ("--hostile", "--ops", "send,read,write,atomic", "--per-peer", "histogram",
-              "--loopback")
+              "--loopback", "--netdev")
 SESSION_LABELS = {"peer", "rail", "peer_rail", "class"}
 
 

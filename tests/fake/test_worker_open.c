@@ -228,11 +228,32 @@ static void test_an_address_is_listened_on_as_soon_as_it_is_there(void **state)
 	assert_int_equal(b->control->rails[0].n_listeners, 1);
 }
 
+/* --- settings of the counter thread --- */
+
+static void test_a_reload_reaches_the_counter_thread(void **state)
+{
+	struct host *h = host_new("host1", "10.0.0.1");
+	struct wish w = {.type = WISH_CONFIG};
+
+	(void)state;
+	host_start(h);
+	assert_comes_up(h);
+	w.config = h->cfg;
+	w.config.counters_interval_ns = 3 * NSEC_PER_SEC;
+	w.config.netdev_stats = 17;
+	host_wish(h, &w);
+	world_run(NSEC_PER_SEC);
+	assert_int_equal(h->counters_cfg.counters_interval_ns, 3 * NSEC_PER_SEC);
+	assert_int_equal(h->counters_cfg.netdev_stats, 17);
+	assert_true(host_stop(h));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(test_a_reload_reaches_the_counter_thread),
 		TEST(test_listing_devices_is_tried_again),
 		TEST(test_opening_the_device_is_tried_again),
 		TEST(test_asking_the_device_is_tried_again),

@@ -95,6 +95,13 @@ struct host *host_new(const char *name, const char *address)
 	return h;
 }
 
+static void set_counters(void *arg, const struct worker_config *cfg)
+{
+	struct host *h = arg;
+
+	h->counters_cfg = *cfg;
+}
+
 void host_start(struct host *h)
 {
 	struct table_layout layout = {h->n_rows, SAMPLES_MIN};
@@ -107,6 +114,8 @@ void host_start(struct host *h)
 	struct wish config = {.type = WISH_CONFIG, .config = h->cfg};
 	int fd;
 
+	cp.set_counters = set_counters;
+	cp.counters_arg = h;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, h->socket), 0);
 	h->table = table_create(&layout, &fd);
 	assert_non_null(h->table);

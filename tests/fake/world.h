@@ -44,7 +44,8 @@ struct host {
 	struct fake_device *dev;
 	char address[64];
 	struct worker_config cfg;
-	int socket[2]; /* main's end, the worker's end */
+	struct worker_config counters_cfg; /* as the counter thread was told last */
+	int socket[2];			   /* main's end, the worker's end */
 	struct table *table;
 	struct spsc *commands, *notes;
 	struct rail *rail;

@@ -75,6 +75,34 @@ static const char *const mlx5_hw_counters[] = {
 	"rx_write_requests",
 };
 
+/* Statistics of netdevs of all vendors, as if one driver had them all. */
+static const char *const netdev_stats[] = {
+	"rx_packets",
+	"rx_out_of_buffer",
+	"link_down_events_phy",
+	"rx_corrected_bits_phy",
+	"outbound_pci_stalled_rd",
+	"rx_prio3_pause",
+	"tx_prio3_pause",
+	"rx_prio3_pause_duration",
+	"rx_prio3_pause_transition",
+	"rx_prio3_discards",
+	"rx_prio3_buf_discard",
+	"rx_prio3_cong_discard",
+	"rx_prio3_marked",
+	"rx_prio3_bytes",
+	"tx_prio3_packets",
+	"rx_pfc_ena_frames_pri4",
+	"pfc_pri4_tx_duration_us",
+	"rx_priority_5_xoff.nic",
+	"rx_priority_5_xon.nic",
+	"mac_rx_pfc_pri3_pkt_num", /* a second one of the same series as mlx5's */
+	"mac_rx_pfc_pri6_xoff_time",
+	"[0]: rx_ucast_packets",
+	"rx0_packets",
+	"np_cnp_sent", /* a name that the device has too */
+};
+
 /* Counters of the other vendors that are worth a look: (source, name, port). */
 static const struct odd {
 	enum counter_source source;
@@ -188,12 +216,15 @@ static void make_gids(struct maker *m, struct snap_device *d, unsigned index, co
 
 static void make_mlx5_counters(struct maker *m, struct snap_device *d)
 {
-	d->values = snapshot_alloc(m->s, COUNT(mlx5_counters) + COUNT(mlx5_hw_counters),
-				   sizeof(*d->values));
+	d->values = snapshot_alloc(
+		m->s, COUNT(mlx5_counters) + COUNT(mlx5_hw_counters) + COUNT(netdev_stats),
+		sizeof(*d->values));
 	for (size_t i = 0; i < COUNT(mlx5_counters); i++)
 		add_value(m, d, SOURCE_COUNTERS, mlx5_counters[i], 1);
 	for (size_t i = 0; i < COUNT(mlx5_hw_counters); i++)
 		add_value(m, d, SOURCE_HW_COUNTERS, mlx5_hw_counters[i], 1);
+	for (size_t i = 0; m->wanted->netdev && i < COUNT(netdev_stats); i++)
+		add_value(m, d, SOURCE_ETHTOOL, netdev_stats[i], 1);
 	qsort(d->values, d->n_values, sizeof(*d->values), compare_value);
 }
 

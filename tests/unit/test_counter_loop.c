@@ -46,7 +46,7 @@ static int teardown(void **state)
 
 static void start(struct fixture *f, uint64_t interval_ns)
 {
-	f->loop = counter_loop_start(f->table, f->root, "mlx5_0", interval_ns);
+	f->loop = counter_loop_start(f->table, f->root, "mlx5_0", interval_ns, 0);
 	assert_non_null(f->loop);
 }
 
@@ -111,7 +111,7 @@ static void test_shorter_interval_takes_effect_at_once(void **state)
 	sysfs_tree_show(f->root, SYSFS_TREES "/mlx5-roce");
 	start(f, LONG_NS);
 	await_round(f, 0);
-	counter_loop_set_interval(f->loop, 200 * NSEC_PER_MSEC);
+	counter_loop_set(f->loop, 200 * NSEC_PER_MSEC, 0);
 	await_round(f, f->round.mono_ns);
 	assert_int_equal(f->round.interval_ns, 200 * NSEC_PER_MSEC);
 }
@@ -200,7 +200,7 @@ static void test_stuck_device_does_not_hold_back_another(void **state)
 	other.table = table_create(&layout, &fd);
 	close(fd);
 	other.loop = counter_loop_start(other.table, SYSFS_TREES "/mixed", "mlx5_1",
-					100 * NSEC_PER_MSEC);
+					100 * NSEC_PER_MSEC, 0);
 	assert_non_null(other.loop);
 	await_round(&other, 0);
 	await_round(&other, other.round.mono_ns);
@@ -221,7 +221,7 @@ static void test_device_name_out_of_the_class_is_refused(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_null(counter_loop_start(f->table, "/sys", "../net", NSEC_PER_SEC));
+	assert_null(counter_loop_start(f->table, "/sys", "../net", NSEC_PER_SEC, 0));
 }
 
 #define LOOP_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

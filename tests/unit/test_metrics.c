@@ -209,6 +209,64 @@ static void test_odd_names_of_vendors_do_no_harm(void **state)
 	assert_int_equal(count("\nrdma_port_xmit_data_bytes_total{device=\"odd0\""), 1);
 }
 
+static void test_pauses_of_a_priority_have_one_name_for_all_vendors(void **state)
+{
+	struct synthetic netdev = synthetic_default;
+	struct snapshot *s;
+
+	(void)state;
+	netdev.netdev = true;
+	s = synthetic_snapshot(&netdev, 1);
+	for (size_t i = 0; i < s->devices[0].n_values; i++) {
+		struct counter_value *v = &s->devices[0].values[i];
+
+		if (strcmp(v->name, "rx_prio3_pause_duration") == 0)
+			v->value = 1500250;
+		if (strcmp(v->name, "pfc_pri4_tx_duration_us") == 0)
+			v->value = UINT64_MAX;
+		if (strcmp(v->name, "rx_prio3_pause") == 0)
+			v->value = 9007199254740993; /* 2^53 + 1 */
+		if (strcmp(v->name, "mac_rx_pfc_pri3_pkt_num") == 0)
+			v->value = 77;
+	}
+	render_snapshot(s);
+	assert_true(
+		has("\nrdma_pfc_pause_seconds_total{device=\"mlx5_0\",port=\"1\",priority=\"3\","
+		    "direction=\"rx\"} 1.50025\n"));
+	assert_true(has("priority=\"4\",direction=\"tx\"} 18446744073.709551615\n"));
+	assert_true(has("\nrdma_pfc_pause_frames_total{device=\"mlx5_0\",port=\"1\",priority=\"4\","
+			"direction=\"rx\"} "));
+	assert_true(has("\nrdma_pfc_pause_frames_total{device=\"mlx5_0\",port=\"1\",priority=\"5\","
+			"direction=\"rx\"} "));
+	/* Two of one series: one has it, the other is told verbatim, and nothing is lost. */
+	assert_int_equal(count("\nrdma_pfc_pause_frames_total{device=\"mlx5_0\",port=\"1\","
+			       "priority=\"3\",direction=\"rx\"} "),
+			 1);
+	assert_true(has("priority=\"3\",direction=\"rx\"} 77\n"));
+	assert_true(has("\nrdma_netdev_stat_total{device=\"mlx5_0\",port=\"1\","
+			"name=\"rx_prio3_pause\"} 9007199254740993\n"));
+}
+
+static void test_other_statistics_of_a_netdev_keep_their_names(void **state)
+{
+	struct synthetic netdev = synthetic_default;
+
+	(void)state;
+	netdev.netdev = true;
+	render(&netdev);
+	assert_true(has("\nrdma_netdev_link_down_events_phy_total{device=\"mlx5_0\",port=\"1\"} "));
+	assert_true(has("# TYPE rdma_netdev_outbound_pci_stalled_rd gauge\n"));
+	assert_true(has("\nrdma_netdev_stat_total{device=\"mlx5_0\",port=\"1\","
+			"name=\"[0]: rx_ucast_packets\"} "));
+	assert_true(has("name=\"rx_corrected_bits_phy\"} "));
+	/* The device's own of that name is another series. */
+	assert_true(has("\nrdma_np_cnp_sent_total{device=\"mlx5_0\",port=\"1\"} "));
+	assert_true(has("\nrdma_netdev_np_cnp_sent_total{device=\"mlx5_0\",port=\"1\"} "));
+	render(&synthetic_default);
+	assert_false(has("rdma_netdev_"));
+	assert_false(has("rdma_pfc_"));
+}
+
 static void test_a_data_counter_near_its_end_does_not_wrap(void **state)
 {
 	struct snapshot *s = synthetic_snapshot(&synthetic_default, 1);
@@ -362,6 +420,8 @@ int main(void)
 		cmocka_unit_test(test_port_data_is_told_in_bytes_once),
 		cmocka_unit_test(test_the_counters_that_roce_people_ask_for_are_there),
 		cmocka_unit_test(test_odd_names_of_vendors_do_no_harm),
+		cmocka_unit_test(test_pauses_of_a_priority_have_one_name_for_all_vendors),
+		cmocka_unit_test(test_other_statistics_of_a_netdev_keep_their_names),
 		cmocka_unit_test(test_a_data_counter_near_its_end_does_not_wrap),
 		cmocka_unit_test(test_a_saturated_counter_is_flagged_and_told_as_it_is),
 		cmocka_unit_test(test_hostile_names_are_escaped),

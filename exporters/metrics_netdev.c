@@ -1,0 +1,251 @@
+/* Families of the statistics of the ports' netdevs. Those that are of a priority are told under one
+ * name for all vendors, the others by their own. */
+#include "exporters/metrics_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exporters/metric_name.h"
+#include "probes/counter_table.h"
+
+#define HELP_SIZE 320
+#define NSEC_PER_USEC 1000ULL
+
+/* With labels priority and direction; either signal is the one of a direction. */
+static const struct priority_family {
+	const char *name, *help;
+	enum signal rx, tx;
+} priority_families[] = {
+	{"rdma_pfc_pause_frames", "Pause frames of a priority: received ones stop this port.",
+	 SIGNAL_PFC_RX_FRAMES, SIGNAL_PFC_TX_FRAMES},
+	{"rdma_pfc_pause_seconds",
+	 "Time in which a priority was paused: rx this port's sending, tx its neighbour's.",
+	 SIGNAL_PFC_RX_US, SIGNAL_PFC_TX_US},
+	{"rdma_pfc_pause_driver_time",
+	 "Time in which a priority was paused, in a unit that the driver does not tell.",
+	 SIGNAL_PFC_RX_TIME, SIGNAL_PFC_TX_TIME},
+	{"rdma_pfc_pause_transitions", "Times that a pause of a priority ended.",
+	 SIGNAL_PFC_RX_TRANSITIONS, SIGNAL_PFC_TX_TRANSITIONS},
+	{"rdma_pfc_resume_frames", "Frames that end the pause of a priority.", SIGNAL_PFC_RX_XON,
+	 SIGNAL_PFC_TX_XON},
+	{"rdma_priority_bytes", "Bytes of a priority, of any protocol.",
+	 SIGNAL_TRAFFIC_RX_PRIO_BYTES, SIGNAL_TRAFFIC_TX_PRIO_BYTES},
+	{"rdma_priority_packets", "Packets of a priority, of any protocol.",
+	 SIGNAL_TRAFFIC_RX_PRIO_PACKETS, SIGNAL_TRAFFIC_TX_PRIO_PACKETS},
+	{"rdma_priority_discards", "Packets of a priority dropped for want of buffers of the port.",
+	 SIGNAL_DROP_RX_PRIO, SIGNAL_NONE},
+	{"rdma_priority_host_buffer_discards",
+	 "Packets of a priority dropped for want of this host's buffers.",
+	 SIGNAL_DROP_RX_PRIO_NOBUF, SIGNAL_NONE},
+	{"rdma_priority_host_congestion_discards",
+	 "Packets of a priority dropped because this host was congested.", SIGNAL_DROP_RX_PRIO_CONG,
+	 SIGNAL_NONE},
+	{"rdma_priority_host_congestion_marks",
+	 "Packets of a priority that the NIC marked because this host was congested.",
+	 SIGNAL_CC_RX_PRIO_MARKED, SIGNAL_NONE},
+};
+
+#define FAMILIES (sizeof(priority_families) / sizeof(priority_families[0]))
+#define BY_NAME FAMILIES	/* rdma_netdev_<name> */
+#define VERBATIM (FAMILIES + 1) /* rdma_netdev_stat */
+
+struct stat {
+	const struct snap_device *device;
+	const struct counter_value *value;
+	const struct counter_row *row;
+	size_t family; /* index into priority_families, or one of the above */
+	int priority;  /* -1: none */
+};
+
+struct stats {
+	struct stat *item;
+	size_t n;
+};
+
+static bool is_gauge(const struct stat *s)
+{
+	return s->row->kind == KIND_GAUGE;
+}
+
+static size_t family_of(const struct stat *s)
+{
+	enum signal signal = s->row->signal;
+
+	for (size_t i = 0; s->priority >= 0 && signal != SIGNAL_NONE && i < FAMILIES; i++) {
+		if (signal == priority_families[i].rx || signal == priority_families[i].tx)
+			return i;
+	}
+	return metric_name_usable(METRIC_NETDEV, s->value->name, is_gauge(s)) ? BY_NAME : VERBATIM;
+}
+
+static void add(struct stats *all, const struct snap_device *d, const struct counter_value *v)
+{
+	struct stat *s = &all->item[all->n];
+
+	if (v->source != SOURCE_ETHTOOL)
+		return;
+	s->device = d;
+	s->value = v;
+	s->row = counter_row_of(v->source, v->name);
+	if (s->row->kind == KIND_SETTING)
+		return;
+	s->priority = counter_row_priority(s->row, v->name);
+	s->family = family_of(s);
+	all->n++;
+}
+
+static int compare_number(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Series of one family together, and two that would be the same side by side. */
+static int compare(const void *a, const void *b)
+{
+	const struct stat *x = a, *y = b;
+	int order = compare_number(x->family, y->family);
+
+	if (order == 0 && x->family >= BY_NAME)
+		order = strcmp(x->value->name, y->value->name);
+	if (order == 0)
+		order = strcmp(x->device->name, y->device->name);
+	if (order == 0)
+		order = compare_number(x->value->port, y->value->port);
+	if (order == 0)
+		order = x->priority - y->priority;
+	if (order == 0)
+		order = compare_number(x->row->direction, y->row->direction);
+	return order ? order : strcmp(x->value->name, y->value->name);
+}
+
+static bool same_series(const struct stat *x, const struct stat *y)
+{
+	return x->family == y->family && x->device == y->device &&
+	       x->value->port == y->value->port && x->priority == y->priority &&
+	       (x->family >= BY_NAME || x->row->direction == y->row->direction) &&
+	       (x->family < BY_NAME || strcmp(x->value->name, y->value->name) == 0);
+}
+
+/* Two statistics never become one series: the second one is told verbatim. */
+static void settle(struct stats *all)
+{
+	const struct stat *first = NULL;
+	bool moved = false;
+
+	for (size_t i = 0; i < all->n; i++) {
+		struct stat *s = &all->item[i];
+
+		if (s->family != VERBATIM && first && same_series(first, s)) {
+			s->family = VERBATIM;
+			moved = true;
+		} else {
+			first = s;
+		}
+	}
+	if (moved)
+		qsort(all->item, all->n, sizeof(*all->item), compare);
+}
+
+static bool collect(struct stats *all, const struct snapshot *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_devices; i++)
+		n += s->devices[i].n_values;
+	all->item = calloc(n + 1, sizeof(*all->item));
+	if (!all->item)
+		return false;
+	for (size_t i = 0; i < s->n_devices; i++) {
+		for (size_t k = 0; k < s->devices[i].n_values; k++)
+			add(all, &s->devices[i], &s->devices[i].values[k]);
+	}
+	qsort(all->item, all->n, sizeof(*all->item), compare);
+	settle(all);
+	return true;
+}
+
+static bool same_family(const struct stat *x, const struct stat *y)
+{
+	return x->family == y->family &&
+	       (x->family != BY_NAME || strcmp(x->value->name, y->value->name) == 0);
+}
+
+static void begin_family(struct exposition *e, const struct stat *s, char help[HELP_SIZE])
+{
+	char name[FAMILY_NAME_MAX + 1];
+
+	if (s->family < BY_NAME) {
+		exposition_family(e, priority_families[s->family].name, FAMILY_COUNTER,
+				  priority_families[s->family].help);
+		return;
+	}
+	if (s->family == VERBATIM) {
+		exposition_family(e, "rdma_netdev_stat", FAMILY_COUNTER,
+				  "Statistics of the ports' netdevs whose names cannot be names of "
+				  "metrics, verbatim.");
+		return;
+	}
+	snprintf(name, sizeof(name), "rdma_netdev_%s", s->value->name);
+	snprintf(help, HELP_SIZE, "The driver's %s %s of the port's netdev%s%s.",
+		 is_gauge(s) ? "value" : "statistic", s->value->name, s->row->help[0] ? ": " : "",
+		 s->row->help);
+	exposition_family(e, name, is_gauge(s) ? FAMILY_GAUGE : FAMILY_COUNTER, help);
+}
+
+static uint64_t nanoseconds(uint64_t us)
+{
+	return us > UINT64_MAX / NSEC_PER_USEC ? UINT64_MAX : us * NSEC_PER_USEC;
+}
+
+static void put_stat(struct exposition *e, const struct stat *s)
+{
+	exposition_sample(e, "");
+	exposition_label(e, "device", s->device->name);
+	exposition_label_u64(e, "port", s->value->port);
+	if (s->family < BY_NAME) {
+		exposition_label_u64(e, "priority", (uint64_t)s->priority);
+		exposition_label(e, "direction", counter_direction_name(s->row->direction));
+	} else if (s->family == VERBATIM) {
+		exposition_label(e, "name", s->value->name);
+	}
+	if (s->family < BY_NAME && s->row->unit == UNIT_MICROSECONDS)
+		exposition_seconds(e, nanoseconds(s->value->value));
+	else
+		exposition_u64(e, s->value->value);
+}
+
+static void put_all(struct exposition *e, const struct stats *all)
+{
+	const struct stat *family = NULL, *last = NULL;
+	char help[HELP_SIZE];
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct stat *s = &all->item[i];
+
+		/* A gauge must not be told as a counter, and what is there twice not twice. */
+		if ((s->family == VERBATIM && is_gauge(s)) || (last && same_series(last, s))) {
+			e->dropped++;
+			continue;
+		}
+		last = s;
+		if (!family || !same_family(family, s)) {
+			begin_family(e, s, help);
+			family = s;
+		}
+		if (exposition_admit(e, 1))
+			put_stat(e, s);
+	}
+}
+
+void metrics_put_netdevs(struct exposition *e, const struct snapshot *s)
+{
+	struct stats all = {0};
+
+	if (!collect(&all, s)) {
+		e->out->failed = true;
+		return;
+	}
+	put_all(e, &all);
+	free(all.item);
+}
