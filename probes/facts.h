@@ -170,30 +170,35 @@ const char *read_error_name(enum read_error error);
 /* The books of one operation of one session (CONTRACT: the books). Written by the rail thread
  * only; every field but the schedule only grows, except in_flight and the streaks. */
 struct op_books {
-	uint64_t interval_ns;	  /* 0: the operation is off */
-	uint64_t phase_ns;	  /* due instants are phase_ns + k * interval_ns, CLOCK_MONOTONIC */
+	/* What a probe that succeeds changes stands first: it is published without the rest. */
 	uint64_t booked_until_ns; /* every instant <= this has been booked; UINT64_MAX: not begun */
 	uint64_t scheduled;
 	uint64_t sent;
-	uint64_t ok;
-	uint64_t failed[FAIL_COUNT];
-	uint64_t aborted[ABORT_COUNT];
-	uint64_t not_attempted[SKIP_COUNT];
-	uint64_t late;	       /* subset of failed */
-	uint64_t self_delayed; /* subset of ok, kept out of latency */
 	uint64_t in_flight;
-	uint64_t retransmits_suspected;
-	/* A miss is a failure, or a skip for qp_stalled, not_connected or peer_unresponsive. */
-	uint64_t misses;
-	uint64_t double_misses; /* misses that directly followed a miss */
-	uint64_t miss_streak;
+	uint64_t ok;
 	uint64_t ok_streak;
+	uint64_t miss_streak;
 	uint64_t rtt_sum_ns; /* over ok + late - self_delayed */
 	uint64_t rtt_count;
 	uint64_t last_attempt_wall_ns; /* 0: never */
 	uint64_t last_success_wall_ns;
 	uint64_t last_success_ns; /* CLOCK_MONOTONIC, to compare with; the one above may be set */
+
+	uint64_t interval_ns; /* 0: the operation is off */
+	uint64_t phase_ns;    /* due instants are phase_ns + k * interval_ns, CLOCK_MONOTONIC */
+	uint64_t failed[FAIL_COUNT];
+	uint64_t aborted[ABORT_COUNT];
+	uint64_t not_attempted[SKIP_COUNT];
+	uint64_t late;	       /* subset of failed */
+	uint64_t self_delayed; /* subset of ok, kept out of latency */
+	uint64_t retransmits_suspected;
+	/* A miss is a failure, or a skip for qp_stalled, not_connected or peer_unresponsive. */
+	uint64_t misses;
+	uint64_t double_misses; /* misses that directly followed a miss */
 };
+
+/* Bytes from the start that a probe changes which is sent in its turn and succeeds. */
+#define OP_BOOKS_RUNNING offsetof(struct op_books, interval_ns)
 
 uint64_t op_books_failed(const struct op_books *b); /* sums over the reasons */
 uint64_t op_books_aborted(const struct op_books *b);
@@ -205,8 +210,8 @@ bool op_books_balanced(const struct op_books *b);
 /* A session's row, rail thread's part. */
 struct session_books {
 	uint64_t session_id; /* 0: the row is free */
-	struct op_books op[OP_COUNT];
 	uint64_t ack_sum_ns, ack_count;
+	struct op_books op[OP_COUNT];
 };
 
 /* Texts of an error below by which the judge knows more than connect_failure tells. */

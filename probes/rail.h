@@ -129,7 +129,7 @@ struct rail_session {
 	struct echo_slot echo[ECHO_BOUND];
 	struct probe_wr wr;
 	struct median median[STREAM_COUNT];
-	/* bit per op whose books changed since the last publication; in the one before it */
+	/* BOOKS_* that changed since the last publication; in the one before it */
 	uint32_t dirty, was_dirty;
 	uint32_t lacks;	    /* bit per op that is not run on this session, whatever is configured */
 	uint64_t nudged_ns; /* last asked whether the peer's NIC is there */

@@ -19,7 +19,7 @@
 #define OK_AGAIN 3		     /* successes in a row after which a verdict may turn ok */
 
 /* Two slots take turns, so what goes out is what changed since the last publication but one: most
- * touch one operation of the four. */
+ * touch one operation of the four, and of that what a success changes. */
 static void publish(struct rail *r, struct rail_session *s)
 {
 	table_put_books_of(r->p.table, s->row, &s->books, s->dirty | s->was_dirty);
@@ -29,14 +29,18 @@ static void publish(struct rail *r, struct rail_session *s)
 
 static void touch(struct rail_session *s, enum op op)
 {
-	s->dirty |= 1u << op;
+	s->dirty |= BOOKS_WHOLE(op);
 }
 
-#define ALL_OPS ((1u << OP_COUNT) - 1)
+/* Nothing changed but what ledger_sent(), or ledger_ok() of one that counts as latency, changes. */
+static void touch_running(struct rail_session *s, enum op op)
+{
+	s->dirty |= BOOKS_RUNNING(op);
+}
 
 static void publish_all(struct rail *r, struct rail_session *s)
 {
-	s->dirty = ALL_OPS;
+	s->dirty = BOOKS_ALL;
 	publish(r, s);
 }
 
@@ -89,8 +93,10 @@ static void sample(struct rail *r, struct rail_session *s, unsigned stream, uint
 {
 	struct median *m = &s->median[stream];
 
-	if (stream != STREAM_ACK && suspected(m, rtt_ns))
+	if (stream != STREAM_ACK && suspected(m, rtt_ns)) {
 		s->books.op[stream].retransmits_suspected++;
+		touch(s, stream);
+	}
 	remember(m, rtt_ns);
 	table_put_sample(r->p.table, s->row, stream, now, rtt_ns);
 	if (!s->loopback)
@@ -110,20 +116,21 @@ static void completed(struct rail *r, struct rail_session *s, enum op op, uint64
 	struct op_books *b = &s->books.op[op];
 	uint64_t rtt = now - posted_ns, misses = b->misses;
 
-	touch(s, op);
 	self_delayed |= held_up(r);
 	if (!was_failed && now > deadline_ns && !self_delayed) {
 		ledger_fail(b, FAIL_TIMEOUT);
 		was_failed = true;
 	}
-	if (was_failed) {
+	if (was_failed)
 		ledger_late(b, rtt, now, r->p.wall_ns());
-		sample(r, s, op, rtt, now);
-	} else {
+	else
 		ledger_ok(b, rtt, self_delayed, now, r->p.wall_ns());
-		if (!self_delayed)
-			sample(r, s, op, rtt, now);
-	}
+	if (was_failed || self_delayed)
+		touch(s, op);
+	else
+		touch_running(s, op);
+	if (was_failed || !self_delayed)
+		sample(r, s, op, rtt, now);
 	watch_turn(r, s, b, misses);
 	publish(r, s);
 }
@@ -175,6 +182,22 @@ static void read_done(struct rail *r, struct rail_session *s, uint64_t now)
 	publish(r, s);
 }
 
+/* Published with the end of its probe; at once where that came first. */
+static void acknowledged(struct rail *r, struct rail_session *s, uint64_t now)
+{
+	const struct echo_slot *e = find_echo(s, s->wr.seq);
+	uint64_t rtt = now - s->wr.posted_ns;
+
+	if (s->wr.self_delayed || held_up(r))
+		return;
+	s->books.ack_sum_ns += rtt;
+	s->books.ack_count++;
+	s->dirty |= BOOKS_HEAD;
+	sample(r, s, STREAM_ACK, rtt, now);
+	if (!e || e->failed)
+		publish(r, s);
+}
+
 void rail_session_sent(struct rail *r, struct rail_session *s, uint64_t seq,
 		       enum ibv_wc_status status, uint64_t now)
 {
@@ -185,14 +208,7 @@ void rail_session_sent(struct rail *r, struct rail_session *s, uint64_t seq,
 	if (status != IBV_WC_SUCCESS)
 		return;
 	if (s->wr.op == OP_SEND) {
-		uint64_t rtt = now - s->wr.posted_ns;
-
-		if (!s->wr.self_delayed && !held_up(r)) {
-			s->books.ack_sum_ns += rtt;
-			s->books.ack_count++;
-			sample(r, s, STREAM_ACK, rtt, now);
-			publish(r, s);
-		}
+		acknowledged(r, s, now);
 	} else if (s->wr.op == OP_READ) {
 		read_done(r, s, now);
 	} else {
@@ -347,6 +363,12 @@ static bool is_overdue(const struct rail_session *s, uint64_t due, uint64_t now)
 	return now - could > SELF_DELAY_NS;
 }
 
+static void skip(struct rail_session *s, enum op op, enum skip_reason reason, uint64_t n)
+{
+	ledger_skip(&s->books.op[op], reason, n);
+	touch(s, op);
+}
+
 static void book_due(struct rail *r, struct rail_session *s, enum op op, uint64_t now)
 {
 	struct op_books *b = &s->books.op[op];
@@ -355,25 +377,25 @@ static void book_due(struct rail *r, struct rail_session *s, enum op op, uint64_
 
 	if (due > now || waits_until(r, s, op, due) > now)
 		return;
-	touch(s, op);
-	n = schedule_count(b->phase_ns, b->interval_ns, due - 1, now);
+	n = (now - due) / b->interval_ns + 1;
 	last = due + (n - 1) * b->interval_ns;
 	s->next_due[op] = last + b->interval_ns;
 	b->booked_until_ns = last;
 	/* What we slept through was not attempted, and no burst makes up for it. */
 	if (now - last > STUCK_RAIL_NS) {
-		ledger_skip(b, SKIP_WORKER_STUCK, n);
+		skip(s, op, SKIP_WORKER_STUCK, n);
 		return;
 	}
 	if (n > 1)
-		ledger_skip(b, SKIP_WORKER_STUCK, n - 1);
+		skip(s, op, SKIP_WORKER_STUCK, n - 1);
 	if (may_send(r, s, op, &reason)) {
 		send_probe(r, s, op, now, is_overdue(s, last, now));
+		touch_running(s, op);
 	} else {
 		/* The QP was free when this came due: only our lateness made them two at once. */
 		if (reason == SKIP_QP_STALLED && s->wr.self_delayed && s->wr.posted_ns > last)
 			reason = SKIP_WORKER_STUCK;
-		ledger_skip(b, reason, 1);
+		skip(s, op, reason, 1);
 	}
 	if (b->misses != misses)
 		watch_turn(r, s, b, misses);
@@ -564,7 +586,7 @@ void rail_session_add(struct rail *r, struct rail_session *s, uint32_t lacks)
 	s->lacks = lacks;
 	for (unsigned op = 0; op < OP_COUNT; op++)
 		s->turn[op] = (s->key_hash + op) * SPREAD;
-	reschedule(r, s, ALL_OPS, r->p.now_ns());
+	reschedule(r, s, BOOKS_OPS, r->p.now_ns());
 	table_clear_samples(r->p.table, s->row);
 	publish_all(r, s);
 }
@@ -574,7 +596,7 @@ void rail_session_start(struct rail *r, struct rail_session *s, uint64_t now)
 	if (s->started)
 		return;
 	s->started = true;
-	reschedule(r, s, ALL_OPS, now);
+	reschedule(r, s, BOOKS_OPS, now);
 	arm(r, s, now);
 	publish_all(r, s);
 }

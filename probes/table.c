@@ -65,6 +65,7 @@ struct shared_row {
 };
 
 static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "the table is shared between processes");
+static_assert(sizeof(struct op_books) % 8 == 0, "part of a twin");
 static_assert(sizeof(struct counter_round) % 8 == 0, "read and published in words");
 static_assert(offsetof(struct counter_round, ports) % 8 == 0, "part of a twin");
 static_assert(offsetof(struct counter_round, gids) % 8 == 0, "part of a twin");
@@ -259,23 +260,25 @@ void table_put_books(struct table *t, uint32_t row, const struct session_books *
 		twin_put(TWIN(r->books), b, sizeof(*b));
 }
 
-void table_put_books_of(struct table *t, uint32_t row, const struct session_books *b, uint32_t ops)
+void table_put_books_of(struct table *t, uint32_t row, const struct session_books *b,
+			uint32_t parts)
 {
 	struct shared_row *r = row_of(t, row);
-	const size_t size = sizeof(*b), tail = offsetof(struct session_books, ack_sum_ns);
-	struct twin *twin;
+	const size_t head = offsetof(struct session_books, op);
+	_Atomic uint64_t *next;
 
 	if (!r)
 		return;
-	twin = TWIN(r->books);
-	twin_fill(twin, size, 0, b, sizeof(b->session_id));
-	for (unsigned op = 0; op < OP_COUNT; op++)
-		if (ops >> op & 1u)
-			twin_fill(twin, size,
-				  offsetof(struct session_books, op) + op * sizeof(b->op[0]),
-				  &b->op[op], sizeof(b->op[0]));
-	twin_fill(twin, size, tail, &b->ack_sum_ns, size - tail);
-	twin_publish(twin);
+	next = twin_next(TWIN(r->books), sizeof(*b));
+	if (parts & BOOKS_HEAD)
+		twin_fill(next, 0, b, head);
+	for (uint32_t left = (parts | parts >> OP_COUNT) & BOOKS_OPS; left; left &= left - 1) {
+		unsigned op = (unsigned)__builtin_ctz(left);
+
+		twin_fill(next, head + op * sizeof(b->op[0]), &b->op[op],
+			  parts & BOOKS_WHOLE(op) ? sizeof(b->op[0]) : OP_BOOKS_RUNNING);
+	}
+	twin_publish(TWIN(r->books));
 }
 
 void table_put_sample(struct table *t, uint32_t row, unsigned stream, uint64_t at_ns,
@@ -378,13 +381,13 @@ static void round_parts(const struct counter_round *r, struct round_part ret[ROU
 void table_publish_counters(struct table *t)
 {
 	struct twin *twin = TWIN(t->shared->counters);
+	_Atomic uint64_t *next = twin_next(twin, sizeof(*t->round));
 	const char *bytes = (const char *)t->round;
 	struct round_part parts[ROUND_PARTS];
 
 	round_parts(t->round, parts);
 	for (int i = 0; i < ROUND_PARTS; i++)
-		twin_fill(twin, sizeof(*t->round), parts[i].offset, bytes + parts[i].offset,
-			  parts[i].len);
+		twin_fill(next, parts[i].offset, bytes + parts[i].offset, parts[i].len);
 	twin_publish(twin);
 }
 

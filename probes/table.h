@@ -10,7 +10,7 @@
 #include "probes/facts.h"
 
 #define TABLE_MAGIC 0x52504d5441424c45ULL /* "RPMTABLE" */
-#define TABLE_VERSION 1u
+#define TABLE_VERSION 2u
 #define SAMPLES_MIN 64u
 #define SAMPLES_MAX 1024u
 
@@ -36,9 +36,15 @@ const struct table_layout *table_get_layout(const struct table *t);
 
 /* --- rail thread --- */
 void table_put_books(struct table *t, uint32_t row, const struct session_books *b);
-/* The same at a fraction of the cost: ops is the set (bit per op) of those that changed since the
- * last but one put, for that is what the slot to be filled holds; the rest is taken to be there. */
-void table_put_books_of(struct table *t, uint32_t row, const struct session_books *b, uint32_t ops);
+/* The same at a fraction of the cost: parts is the set of those that changed since the last but one
+ * put, for that is what the slot to be filled holds; the rest is taken to be there. */
+void table_put_books_of(struct table *t, uint32_t row, const struct session_books *b,
+			uint32_t parts);
+#define BOOKS_OPS ((1u << OP_COUNT) - 1)
+#define BOOKS_RUNNING(op) (1u << (op))		  /* what a probe that succeeds changes */
+#define BOOKS_WHOLE(op) (1u << (OP_COUNT + (op))) /* all of the operation's books */
+#define BOOKS_HEAD (1u << 2 * OP_COUNT)		  /* what belongs to no operation */
+#define BOOKS_ALL (BOOKS_OPS << OP_COUNT | BOOKS_HEAD)
 /* Round trip of a stream; at_ns is when it completed. Counted in the ring of the last minute. */
 void table_put_sample(struct table *t, uint32_t row, unsigned stream, uint64_t at_ns,
 		      uint64_t rtt_ns);

@@ -25,7 +25,8 @@ bool twin_get(const struct twin *t, void *ret, size_t size);
 
 /* The same in parts, for big values of which only some ranges are used. size is always that of
  * the whole value; offsets are multiples of 8, ranges are copied in whole words. */
-void twin_fill(struct twin *t, size_t size, size_t offset, const void *from, size_t len);
+_Atomic uint64_t *twin_next(struct twin *t, size_t size); /* the slot to be filled */
+void twin_fill(_Atomic uint64_t *next, size_t offset, const void *from, size_t len);
 void twin_publish(struct twin *t);
 uint64_t twin_begin(const struct twin *t); /* ticket; 0: nothing was published yet */
 void twin_read(const struct twin *t, uint64_t ticket, size_t size, size_t offset, void *ret,

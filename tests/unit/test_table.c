@@ -144,16 +144,20 @@ static void test_books_put_in_parts_are_read_whole(void **state)
 	struct pair *p = *state;
 	struct session_books b = {.session_id = 7}, got;
 	struct chance chance = {11};
-	uint32_t before = (1u << OP_COUNT) - 1;
+	uint32_t before = BOOKS_ALL;
 
 	table_put_books_of(p->writer, 1, &b, before);
 	for (unsigned i = 0; i < 1000; i++) {
-		uint32_t now = (uint32_t)chance_below(&chance, 1u << OP_COUNT);
+		uint32_t now = (uint32_t)chance_below(&chance, 2 * BOOKS_HEAD);
 
-		for (unsigned op = 0; op < OP_COUNT; op++)
-			if (now >> op & 1u)
-				b.op[op].last_success_wall_ns = b.op[op].interval_ns = i;
-		b.ack_count = i;
+		for (unsigned op = 0; op < OP_COUNT; op++) {
+			if (now & (BOOKS_RUNNING(op) | BOOKS_WHOLE(op)))
+				b.op[op].booked_until_ns = b.op[op].last_success_ns = i;
+			if (now & BOOKS_WHOLE(op))
+				b.op[op].interval_ns = b.op[op].double_misses = i;
+		}
+		if (now & BOOKS_HEAD)
+			b.ack_count = i;
 		table_put_books_of(p->writer, 1, &b, now | before);
 		before = now;
 		assert_true(table_get_books(p->reader, 1, &got));
