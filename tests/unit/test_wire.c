@@ -619,6 +619,22 @@ static void test_one_wrong_bit_is_corrupt(void **state)
 	assert_true(wire_check_pattern(page, sizeof(page)));
 }
 
+static void test_one_wrong_byte_is_corrupt_in_a_probe_of_any_size(void **state)
+{
+	uint8_t page[300];
+
+	(void)state;
+	for (size_t len = 1; len <= sizeof(page); len++) {
+		wire_fill_pattern(page, len);
+		assert_true(wire_check_pattern(page, len));
+		for (size_t i = len > 40 ? len - 40 : 0; i < len; i++) {
+			page[i]++;
+			assert_false(wire_check_pattern(page, len));
+			page[i]--;
+		}
+	}
+}
+
 static void test_stuck_bytes_are_corrupt(void **state)
 {
 	uint8_t page[64];
@@ -698,6 +714,7 @@ int main(void)
 		cmocka_unit_test(test_pattern_is_recognised_from_its_beginning),
 		cmocka_unit_test(test_shifted_pattern_is_corrupt),
 		cmocka_unit_test(test_one_wrong_bit_is_corrupt),
+		cmocka_unit_test(test_one_wrong_byte_is_corrupt_in_a_probe_of_any_size),
 		cmocka_unit_test(test_stuck_bytes_are_corrupt),
 		cmocka_unit_test(test_a_cache_line_in_the_wrong_place_is_corrupt),
 		cmocka_unit_test(test_udp_source_ports_seen_on_a_real_fabric),
