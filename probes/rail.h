@@ -131,10 +131,11 @@ struct rail_session {
 	struct median median[STREAM_COUNT];
 	/* BOOKS_* that changed since the last publication; in the one before it */
 	uint32_t dirty, was_dirty;
-	uint32_t lacks;	    /* bit per op that is not run on this session, whatever is configured */
-	uint64_t nudged_ns; /* last asked whether the peer's NIC is there */
-	uint64_t free_ns;   /* when the QP last became free */
-	bool waiting;	    /* something is due, and waits for that */
+	uint32_t lacks; /* bit per op that is not run on this session, whatever is configured */
+	uint64_t deadline_ns; /* no probe that is out misses its own before that */
+	uint64_t nudged_ns;   /* last asked whether the peer's NIC is there */
+	uint64_t free_ns;     /* when the QP last became free */
+	bool waiting;	      /* something is due, and waits for that */
 	bool started; /* instants are booked: since it first was up, or first failed to connect */
 };
 

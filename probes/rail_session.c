@@ -237,8 +237,8 @@ static void miss_deadline(struct rail *r, struct rail_session *s, enum op op)
 
 static void judge_deadlines(struct rail *r, struct rail_session *s, uint64_t now)
 {
-	if (s->conn && s->conn->failed)
-		return; /* undecided: see rail_session_sent() */
+	if (s->deadline_ns > now || (s->conn && s->conn->failed))
+		return; /* of one that failed it is undecided: see rail_session_sent() */
 	for (unsigned i = 0; i < ECHO_BOUND; i++) {
 		struct echo_slot *e = &s->echo[i];
 
@@ -269,7 +269,7 @@ static uint64_t next_deadline(const struct rail_session *s)
 
 bool rail_session_overdue(const struct rail_session *s, uint64_t now)
 {
-	return next_deadline(s) <= now;
+	return s->deadline_ns <= now && next_deadline(s) <= now;
 }
 
 /* --- what is due --- */
@@ -418,11 +418,13 @@ static bool keepalive_wanted(const struct rail_session *s)
  * one says that we are there. It waits for the probe that is out, as that would wait for it. */
 static void keep_alive(struct rail *r, struct rail_session *s, uint64_t now)
 {
-	struct echo_slot *e = find_echo(s, 0);
+	struct echo_slot *e;
 	uint64_t seq = r->next_seq;
 
-	if (!keepalive_wanted(s) || s->conn->sent_ns + s->keepalive_ns > now || !e || s->wr.seq ||
-	    !r->port_up[s->rail_index])
+	if (!s->conn || s->conn->sent_ns + s->keepalive_ns > now || !keepalive_wanted(s))
+		return;
+	e = find_echo(s, 0);
+	if (!e || s->wr.seq || !r->port_up[s->rail_index])
 		return;
 	r->next_seq++;
 	if (rail_conn_post_keepalive(r, s->conn, seq))
@@ -485,8 +487,8 @@ static uint64_t next_turn(const struct rail *r, const struct rail_session *s, en
 
 static void arm(struct rail *r, struct rail_session *s, uint64_t now)
 {
-	uint64_t at = next_deadline(s), alive = next_keepalive(s, r->poll_ns);
-	uint64_t idle = next_nudge(s, now);
+	uint64_t alive = next_keepalive(s, r->poll_ns), idle = next_nudge(s, now);
+	uint64_t at = s->deadline_ns = next_deadline(s);
 
 	if (alive < at)
 		at = alive;
