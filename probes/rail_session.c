@@ -487,7 +487,7 @@ static uint64_t next_turn(const struct rail *r, const struct rail_session *s, en
 
 static void arm(struct rail *r, struct rail_session *s, uint64_t now)
 {
-	uint64_t alive = next_keepalive(s, r->poll_ns), idle = next_nudge(s, now);
+	uint64_t alive = next_keepalive(s, now), idle = next_nudge(s, now);
 	uint64_t at = s->deadline_ns = next_deadline(s);
 
 	if (alive < at)

@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "probes/control_priv.h"
+#include "probes/rail_priv.h"
 #include "world.h"
 
 #define KEEPALIVE_MS 1000
@@ -208,6 +209,40 @@ static void test_300_silent_deaths_leave_a_bounded_number_of_queue_pairs(void **
 	assert_receives_kept(b);
 }
 
+static uint64_t creeping_ns(void)
+{
+	static uint64_t calls;
+
+	return world_now_ns() + 1000 * ++calls;
+}
+
+/* A clock goes on while a step runs. One that comes due in mid-step, and must wait for the request
+ * that is out, is tried again later, not for ever in the same step. */
+static void test_a_keepalive_due_in_mid_step_that_must_wait_does_not_hold_the_rail(void **state)
+{
+	struct rail_session *s;
+	struct pair p = world_pair();
+	struct rail *r = p.a->rail;
+
+	(void)state;
+	world_run(NSEC_PER_SEC);
+	fabric_set_path(p.a->dev, p.b->dev, &(struct fabric_path){20 * NSEC_PER_MSEC, false});
+	while (!host_books(p.a, 0, OP_READ).in_flight)
+		world_run(NSEC_PER_MSEC);
+	s = &p.a->control->sessions[0]->rs;
+	assert_int_not_equal(s->wr.seq, 0);
+	s->keepalive_ns = 10 * NSEC_PER_MSEC;
+	r->p.now_ns = creeping_ns;
+	for (unsigned i = 0; i < 8; i++) {
+		uint64_t now = creeping_ns();
+
+		s->conn->sent_ns = now + i * 500 - s->keepalive_ns;
+		timer_heap_set(r->timers, &s->timer, now);
+		rail_step(r);
+		assert_true(timer_heap_when(r->timers) > now);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
@@ -223,6 +258,7 @@ int main(void)
 		TEST(test_a_responder_whose_rail_alone_was_away_reaps_nobody),
 		TEST(test_a_local_link_that_is_down_is_not_kept_busy),
 		TEST(test_300_silent_deaths_leave_a_bounded_number_of_queue_pairs),
+		TEST(test_a_keepalive_due_in_mid_step_that_must_wait_does_not_hold_the_rail),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
