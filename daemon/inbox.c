@@ -90,6 +90,19 @@ void inbox_name_host(struct daemon *d)
 
 /* --- rails --- */
 
+/* A session's QPs are bound to the address: that it is another explains what follows. */
+static void add_rail_event(struct daemon *d, const struct rail *rail, enum rail_change change)
+{
+	const struct rail_fact *f = &rail->fact;
+	char where[FACT_ADDRESS + 32] = "";
+
+	if (change == RAIL_READDRESSED)
+		snprintf(where, sizeof(where),
+			 "address or GID changed (%s): ", f->address[0] ? f->address : "none");
+	journal_add(d->journal, clock_wall_ns(), "rail", rail->device, rail->name, NULL, "%s%s%s%s",
+		    where, f->up ? "up" : "down", f->up ? "" : ": ", f->up ? "" : f->reason);
+}
+
 static void tell_rail(struct daemon *d, const struct rail *rail, enum rail_change change)
 {
 	const struct rail_fact *f = &rail->fact;
@@ -109,8 +122,7 @@ static void tell_rail(struct daemon *d, const struct rail *rail, enum rail_chang
 		rail->name, rail->device, f->port, f->netdev[0] ? f->netdev : "no netdev",
 		f->address[0] ? f->address : "no address", f->up ? "up" : "down", f->up ? "" : ": ",
 		f->up ? "" : f->reason);
-	journal_add(d->journal, clock_wall_ns(), "rail", rail->device, rail->name, NULL, "%s%s%s",
-		    f->up ? "up" : "down", f->up ? "" : ": ", f->up ? "" : f->reason);
+	add_rail_event(d, rail, change);
 }
 
 /* A new own address may name this host, and is no peer from now on. */
@@ -218,12 +230,15 @@ static void on_drain(struct daemon *d, struct device *dev, const struct fact *f)
 {
 	enum drain_outcome outcome = (enum drain_outcome)f->number;
 	unsigned held_back;
+	char more[64] = "";
 
 	if (!ratelimit_allow(&dev->drain_limit, clock_now_ns(), DRAINS_A_MINUTE, &held_back) &&
 	    outcome != DRAIN_TIMEOUT)
 		return;
-	journal_add(d->journal, clock_wall_ns(), "drain", dev->name, NULL, NULL, "%s%s%s",
-		    drain_outcome_name(outcome), f->text[0] ? ": " : "", f->text);
+	if (held_back)
+		snprintf(more, sizeof(more), " (and %u more in the minutes before)", held_back);
+	journal_add(d->journal, clock_wall_ns(), "drain", dev->name, NULL, NULL, "%s%s%.160s%s",
+		    drain_outcome_name(outcome), f->text[0] ? ": " : "", f->text, more);
 }
 
 static void on_device(struct daemon *d, struct device *dev, const struct fact *f)

@@ -120,6 +120,8 @@ static void judge(struct looker *l, struct snapshot *s, const struct view_judged
 	for (size_t i = 0; !l->daemon->stopper && i < s->n_sessions; i++)
 		if (judged->of[i]->judged.changed)
 			verdict_log_change(l->daemon->journal, &s->sessions[i], judged->of[i]);
+	if (!l->daemon->stopper)
+		verdict_log_host(l->daemon->journal, l->last, s);
 	for (size_t i = 0; i < s->n_sessions; i++)
 		if (!s->sessions[i].reason[0])
 			s->sessions[i].reason = lacks_words(s, judged->of[i]);

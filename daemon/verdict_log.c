@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/clock.h"
 #include "core/log.h"
@@ -60,4 +61,34 @@ void verdict_log_change(struct journal *j, const struct snap_session *now,
 	journal_add(j, clock_wall_ns(), "verdict", now->device, now->rail, now->peer,
 		    "%s -> %s%s%s", verdict_name(session->judged.previous),
 		    verdict_name(now->verdict), now->reason[0] ? ": " : "", now->reason);
+}
+
+static void add_change(struct journal *j, uint64_t wall_ns, const char *device, enum verdict before,
+		       enum verdict now, const char *reason)
+{
+	if (before == now)
+		return;
+	journal_add(j, wall_ns, "health", device, NULL, NULL, "%s %s -> %s%s%s",
+		    device ? "device" : "host", verdict_name(before), verdict_name(now),
+		    reason[0] ? ": " : "", reason);
+}
+
+static enum verdict device_before(const struct snapshot *before, const char *name)
+{
+	for (size_t i = 0; before && i < before->n_devices; i++)
+		if (strcmp(before->devices[i].name, name) == 0)
+			return before->devices[i].verdict;
+	return VERDICT_UNKNOWN;
+}
+
+void verdict_log_host(struct journal *j, const struct snapshot *before, const struct snapshot *now)
+{
+	add_change(j, now->wall_ns, NULL, before ? before->verdict : VERDICT_UNKNOWN, now->verdict,
+		   now->reason);
+	for (size_t i = 0; i < now->n_devices; i++) {
+		const struct snap_device *d = &now->devices[i];
+
+		add_change(j, now->wall_ns, d->name, device_before(before, d->name), d->verdict,
+			   d->reason ? d->reason : "");
+	}
 }

@@ -6,5 +6,8 @@
 struct journal;
 struct session;
 
+/* The events when verdicts of the host and its devices are others than in the snapshot before;
+ * before NULL: there was none. */
+void verdict_log_host(struct journal *j, const struct snapshot *before, const struct snapshot *now);
 void verdict_log_change(struct journal *j, const struct snap_session *now,
 			const struct session *session);

@@ -355,3 +355,15 @@ def test_the_command_follows_over_a_restart(state):
             while "started" not in first:
                 first = follower.stdout.readline()
             follower.kill()
+
+
+def test_verdicts_of_host_and_device_and_a_changed_address_are_events(state):
+    with Daemon(state=state) as d:
+        d.wait_up()
+        wait_for(lambda: "host unknown -> ok" in texts(d, "health"))
+        assert "device unknown -> ok" in texts(d, "health")
+        d.script("rxe0", "rail rxe0 10.99.0.77 up")
+        wait_for(lambda: "address or GID changed (10.99.0.77): up" in texts(d, "rail"))
+        d.script("rxe0", "exit 12")
+        wait_for(lambda: any(t.startswith("device ok -> ") for t in texts(d, "health")))
+        wait_for(lambda: any(t.startswith("host ok -> ") for t in texts(d, "health")))
