@@ -58,17 +58,19 @@ static int ask(struct ethtool *e, const char *netdev, void *data)
 
 int ethtool_count(struct ethtool *e, const char *netdev)
 {
-	struct {
+	union {
 		struct ethtool_sset_info info;
-		uint32_t count;
+		char room[sizeof(struct ethtool_sset_info) + sizeof(uint32_t)]; /* one number */
 	} set = {.info = {.cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1ULL << ETH_SS_STATS}};
 	int r = ask(e, netdev, &set);
+	uint32_t n;
 
 	if (r < 0)
 		return r;
 	if (!(set.info.sset_mask & 1ULL << ETH_SS_STATS))
 		return -EOPNOTSUPP;
-	return set.count > ETHTOOL_MAX ? -E2BIG : (int)set.count;
+	memcpy(&n, set.room + sizeof(struct ethtool_sset_info), sizeof(n));
+	return n > ETHTOOL_MAX ? -E2BIG : (int)n;
 }
 
 int ethtool_names(struct ethtool *e, const char *netdev, uint32_t n,

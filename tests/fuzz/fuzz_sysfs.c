@@ -7,6 +7,7 @@
 #include "fuzz.h"
 #include "probes/counter_name.h"
 #include "probes/counter_table.h"
+#include "probes/netdev_stats.h"
 #include "probes/sysfs_value.h"
 
 static void values(const char *text)
@@ -40,6 +41,20 @@ static void rows(const char *name)
 	}
 }
 
+/* As a driver leaves it in its place: any bytes, maybe without an end. */
+static void netdev_names(const uint8_t *data, size_t size)
+{
+	char raw[ETHTOOL_NAME] = {0}, name[ETHTOOL_NAME + 1];
+
+	memcpy(raw, data, size < sizeof(raw) ? size : sizeof(raw));
+	netdev_stat_name(raw, name);
+	must_hold(strlen(name) <= ETHTOOL_NAME);
+	must_hold(name[0] != ' ' && (!name[0] || name[strlen(name) - 1] != ' '));
+	for (const char *c = name; *c; c++)
+		must_hold(*c >= ' ' && *c <= '~');
+	metric_name_usable(METRIC_NETDEV, name, false);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);
@@ -49,6 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text[size] = '\0';
 	values(text);
 	rows(text);
+	netdev_names(data, size);
 	proc_usage_parse(text, 100, 4096, &cpu, &rss);
 	metric_name_usable(METRIC_PORT, text, true);
 	metric_name_usable(METRIC_DEVICE, text, false);

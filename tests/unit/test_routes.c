@@ -498,6 +498,26 @@ static void test_devices_have_the_shape_of_the_contract(void **state)
 	assert_non_null(json_object_get(counters, "hw_counters/link_downed"));
 }
 
+/* Two sources of one name stay two members. */
+static void test_statistics_of_a_netdev_are_apart_from_the_devices_counters(void **state)
+{
+	struct synthetic netdev = synthetic_default;
+	json_t *port, *stats;
+
+	(void)state;
+	netdev.netdev = true;
+	renew(&netdev);
+	get("/api/v1/devices");
+	port = json_array_get(json_object_get(row("devices", 0), "ports"), 0);
+	stats = json_object_get(port, "netdev_counters");
+	assert_non_null(json_object_get(stats, "rx_prio3_pause_duration"));
+	assert_non_null(json_object_get(stats, "[0]: rx_ucast_packets"));
+	assert_non_null(json_object_get(stats, "np_cnp_sent"));
+	assert_null(json_object_get(stats, "port_rcv_data"));
+	assert_non_null(json_object_get(json_object_get(port, "counters"), "np_cnp_sent"));
+	assert_null(json_object_get(json_object_get(port, "counters"), "rx_prio3_pause"));
+}
+
 static void test_findings_carry_their_evidence(void **state)
 {
 	json_t *f, *e;
@@ -617,6 +637,7 @@ int main(void)
 		T(test_pages_show_every_row_once),
 		T(test_a_cursor_goes_on_where_its_row_has_gone),
 		T(test_devices_have_the_shape_of_the_contract),
+		T(test_statistics_of_a_netdev_are_apart_from_the_devices_counters),
 		T(test_findings_carry_their_evidence),
 		T(test_events_begin_after_the_number_given),
 		T(test_a_list_of_events_ends_though_events_go_on),
