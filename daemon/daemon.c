@@ -21,6 +21,7 @@
 #include "daemon/protection.h"
 #include "daemon/reload.h"
 #include "daemon/stopper.h"
+#include "daemon/tick.h"
 #include "exporters/http.h"
 #include "health/snapshot.h"
 
@@ -38,53 +39,15 @@ struct sessions_context daemon_sessions_context(const struct daemon *d)
 
 /* --- the tick --- */
 
-/* Late by how much, and when the next one should be. After a pause the missed ones are skipped. */
-static uint64_t tick_lag(struct daemon *d, uint64_t now_ns)
-{
-	uint64_t lag = now_ns > d->tick_at_ns ? now_ns - d->tick_at_ns : 0;
-
-	d->tick_at_ns += TICK_NS * (lag / TICK_NS + 1);
-	return lag;
-}
-
-static void tell_malformed(struct device *dev)
-{
-	uint64_t n = dev->proc ? worker_proc_malformed(dev->proc) : 0;
-
-	if (n > dev->malformed_told)
-		log_warn("%s: %" PRIu64 " packets of the worker made no sense", dev->name,
-			 n - dev->malformed_told);
-	dev->malformed_told = n;
-}
-
-static void tend_devices(struct daemon *d)
-{
-	struct sessions_context ctx = daemon_sessions_context(d);
-
-	for (size_t i = 0; i < supervisor_count(d->supervisor); i++) {
-		struct device *dev = supervisor_get(d->supervisor, i);
-
-		tell_malformed(dev);
-		if (!dev->proc)
-			continue;
-		inbox_read_rails(d, dev);
-		sessions_sweep(d->sessions, dev, &ctx);
-		sessions_place(d->sessions, dev, &ctx);
-	}
-	if (!d->rails_complete)
-		planner_run(d);
-}
-
 static void on_tick(void *arg, uint64_t now_ns)
 {
 	struct daemon *d = arg;
+	bool paused;
 
-	d->lag_ns = tick_lag(d, now_ns);
+	paused = tick_devices(d, now_ns);
 	loop_timer_arm(d->tick, d->tick_at_ns);
-	supervisor_tick(d->supervisor, now_ns, d->lag_ns > PAUSE_NS);
 	journal_keeper_tick(d->journal_keeper, now_ns);
-	namer_tick(d->namer, now_ns, d->lag_ns > PAUSE_NS);
-	tend_devices(d);
+	namer_tick(d->namer, now_ns, paused);
 	commander_check(d->commander, now_ns);
 	looker_look(d->looker);
 	notify_progress(d->notify, now_ns);

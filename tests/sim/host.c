@@ -19,6 +19,7 @@
 #include "daemon/proc_usage.h"
 #include "daemon/reload.h"
 #include "daemon/stopper.h"
+#include "daemon/tick.h"
 #include "exporters/http.h"
 #include "kernel.h"
 #include "oracle.h"
@@ -464,32 +465,11 @@ static void look_for_devices(struct host *h)
 	d->scanned = true;
 }
 
-static uint64_t tick_lag(struct daemon *d, uint64_t now)
-{
-	uint64_t lag = now > d->tick_at_ns ? now - d->tick_at_ns : 0;
-
-	d->tick_at_ns += TICK_NS * (lag / TICK_NS + 1);
-	return lag;
-}
-
 static void tick(struct host *h)
 {
 	struct daemon *d = &h->d;
-	struct sessions_context ctx = daemon_sessions_context(d);
 
-	d->lag_ns = tick_lag(d, ctx.now_ns);
-	supervisor_tick(d->supervisor, ctx.now_ns, d->lag_ns > PAUSE_NS);
-	for (size_t i = 0; i < supervisor_count(d->supervisor); i++) {
-		struct device *dev = supervisor_get(d->supervisor, i);
-
-		if (!dev->proc)
-			continue;
-		inbox_read_rails(d, dev);
-		sessions_sweep(d->sessions, dev, &ctx);
-		sessions_place(d->sessions, dev, &ctx);
-	}
-	if (!d->rails_complete)
-		planner_run(d);
+	tick_devices(d, clock_now_ns());
 	looker_look(d->looker);
 }
 
