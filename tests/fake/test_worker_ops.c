@@ -4,37 +4,10 @@
 
 #include "world.h"
 
-#define ON(size)                                                                                   \
-	{                                                                                          \
-		WORLD_INTERVAL_NS, WORLD_DEADLINE_NS, size, 0                                      \
-	}
-#define OFF                                                                                        \
-	{                                                                                          \
-		0, 0, 64, 0                                                                        \
-	}
 #define TLV_SCRATCH 9 /* of probes/wire.c */
 
-static const struct op_config all_ops[OP_COUNT] = {ON(64), ON(64), ON(64), ON(8)};
+static const struct op_config all_ops[OP_COUNT] = {OP_ON(64), OP_ON(64), OP_ON(64), OP_ON(8)};
 static const struct fake_knobs good;
-
-/* The same configuration on both, devices as told; session in row 0 of the first, up. */
-static struct pair pair_of(const struct op_config ops[OP_COUNT], const struct fake_knobs *ka,
-			   const struct fake_knobs *kb)
-{
-	struct pair p = {host_new("host1", "10.0.0.1"), host_new("host2", "10.0.0.2")};
-
-	memcpy(p.a->cfg.op, ops, sizeof(p.a->cfg.op));
-	memcpy(p.b->cfg.op, ops, sizeof(p.b->cfg.op));
-	fabric_set_knobs(p.a->dev, ka);
-	fabric_set_knobs(p.b->dev, kb);
-	p.a->cfg.accept_any = p.b->cfg.accept_any = 1;
-	host_start(p.a);
-	host_start(p.b);
-	world_run(10 * NSEC_PER_MSEC);
-	host_session(p.a, 0, "host2", "10.0.0.2");
-	assert_up(p.a, 0);
-	return p;
-}
 
 static void assert_runs(struct host *h, enum op op)
 {
@@ -60,7 +33,7 @@ static void assert_lacks(struct host *h, enum op op, enum op_lack lack)
 
 static void test_all_four_operations_succeed_and_are_booked_exactly(void **state)
 {
-	struct pair p = pair_of(all_ops, &good, &good);
+	struct pair p = world_pair_of(all_ops, &good, &good);
 
 	(void)state;
 	world_run(5 * NSEC_PER_SEC);
@@ -76,8 +49,8 @@ static void test_all_four_operations_succeed_and_are_booked_exactly(void **state
 
 static void test_read_write_and_atomic_take_no_srq_entry(void **state)
 {
-	static const struct op_config ops[OP_COUNT] = {OFF, ON(64), ON(64), ON(8)};
-	struct pair p = pair_of(ops, &good, &good);
+	static const struct op_config ops[OP_COUNT] = {OP_OFF, OP_ON(64), OP_ON(64), OP_ON(8)};
+	struct pair p = world_pair_of(ops, &good, &good);
 	uint64_t a = fabric_srq_taken(p.a->dev), b = fabric_srq_taken(p.b->dev);
 
 	(void)state;
@@ -97,7 +70,7 @@ static void test_four_operations_never_stall_each_other(void **state)
 		{200, 300, 500, 0},
 		{100, 250, 400, 1000},
 	};
-	struct pair p = pair_of(all_ops, &good, &good);
+	struct pair p = world_pair_of(all_ops, &good, &good);
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(ms) / sizeof(ms[0]); i++) {
@@ -129,7 +102,7 @@ static const struct op_config patient[OP_COUNT] = {
 
 static void test_a_slow_request_is_no_stall_for_what_comes_due_meanwhile(void **state)
 {
-	struct pair p = pair_of(patient, &good, &good);
+	struct pair p = world_pair_of(patient, &good, &good);
 
 	(void)state;
 	world_run(NSEC_PER_SEC);
@@ -155,7 +128,7 @@ static void test_a_slow_request_is_no_stall_for_what_comes_due_meanwhile(void **
 /* Four round trips of 60 ms do not fit into 200 ms: they share what there is. */
 static void test_where_round_trips_are_slow_no_operation_waits_for_ever(void **state)
 {
-	struct pair p = pair_of(patient, &good, &good);
+	struct pair p = world_pair_of(patient, &good, &good);
 	uint64_t most = 0, least = UINT64_MAX;
 
 	(void)state;
@@ -172,7 +145,7 @@ static void test_where_round_trips_are_slow_no_operation_waits_for_ever(void **s
 
 static void test_a_request_that_hangs_stalls_the_others(void **state)
 {
-	struct pair p = pair_of(patient, &good, &good);
+	struct pair p = world_pair_of(patient, &good, &good);
 	uint64_t stalled = 0, timeouts = 0;
 
 	(void)state;
@@ -194,12 +167,12 @@ static void test_a_request_that_hangs_stalls_the_others(void **state)
 
 /* --- silence --- */
 
-static const struct op_config send_only[OP_COUNT] = {ON(64), OFF, OFF, OFF};
+static const struct op_config send_only[OP_COUNT] = {OP_ON(64), OP_OFF, OP_OFF, OP_OFF};
 
 /* All that may wait for an answer does, nothing one-sided is on: nothing would ever be posted. */
 static void test_a_frozen_peer_that_loses_its_power_is_noticed_by_send_alone(void **state)
 {
-	struct pair p = pair_of(send_only, &good, &good);
+	struct pair p = world_pair_of(send_only, &good, &good);
 
 	(void)state;
 	world_run(NSEC_PER_SEC);
@@ -214,8 +187,8 @@ static void test_a_frozen_peer_that_loses_its_power_is_noticed_by_send_alone(voi
 static void test_nudges_take_no_receive_and_are_in_no_books(void **state)
 {
 	static const struct op_config rare[OP_COUNT] = {
-		OFF, {60 * NSEC_PER_SEC, WORLD_DEADLINE_NS, 64, 0}, OFF, OFF};
-	struct pair p = pair_of(rare, &good, &good);
+		OP_OFF, {60 * NSEC_PER_SEC, WORLD_DEADLINE_NS, 64, 0}, OP_OFF, OP_OFF};
+	struct pair p = world_pair_of(rare, &good, &good);
 	uint64_t taken = fabric_srq_taken(p.b->dev), done = fabric_send_completions(p.a->dev);
 
 	(void)state;
@@ -231,7 +204,7 @@ static void test_nudges_take_no_receive_and_are_in_no_books(void **state)
 
 static void test_a_device_without_atomics_probes_the_rest(void **state)
 {
-	struct pair p = pair_of(all_ops, &(struct fake_knobs){.no_atomics = true}, &good);
+	struct pair p = world_pair_of(all_ops, &(struct fake_knobs){.no_atomics = true}, &good);
 
 	(void)state;
 	world_run(5 * NSEC_PER_SEC);
@@ -242,7 +215,7 @@ static void test_a_device_without_atomics_probes_the_rest(void **state)
 
 static void test_a_peer_without_atomics_is_probed_with_the_rest(void **state)
 {
-	struct pair p = pair_of(all_ops, &good, &(struct fake_knobs){.no_atomics = true});
+	struct pair p = world_pair_of(all_ops, &good, &(struct fake_knobs){.no_atomics = true});
 
 	(void)state;
 	world_run(5 * NSEC_PER_SEC);
@@ -253,7 +226,7 @@ static void test_a_peer_without_atomics_is_probed_with_the_rest(void **state)
 
 static void test_a_device_that_begins_no_reads_probes_with_the_rest(void **state)
 {
-	struct pair p = pair_of(all_ops, &(struct fake_knobs){.no_reads_out = true}, &good);
+	struct pair p = world_pair_of(all_ops, &(struct fake_knobs){.no_reads_out = true}, &good);
 
 	(void)state;
 	world_run(5 * NSEC_PER_SEC);
@@ -265,7 +238,7 @@ static void test_a_device_that_begins_no_reads_probes_with_the_rest(void **state
 
 static void test_a_peer_that_serves_no_reads_is_probed_with_the_rest(void **state)
 {
-	struct pair p = pair_of(all_ops, &good, &(struct fake_knobs){.no_reads_in = true});
+	struct pair p = world_pair_of(all_ops, &good, &(struct fake_knobs){.no_reads_in = true});
 
 	(void)state;
 	world_run(5 * NSEC_PER_SEC);
@@ -279,7 +252,8 @@ static void test_a_peer_that_serves_no_reads_is_probed_with_the_rest(void **stat
 
 static void test_an_older_peer_offers_no_scratch_and_loses_nothing(void **state)
 {
-	struct pair p = pair_of(all_ops, &good, &(struct fake_knobs){.hello_without = TLV_SCRATCH});
+	struct pair p =
+		world_pair_of(all_ops, &good, &(struct fake_knobs){.hello_without = TLV_SCRATCH});
 
 	(void)state;
 	world_run(5 * NSEC_PER_SEC);
@@ -291,7 +265,8 @@ static void test_an_older_peer_offers_no_scratch_and_loses_nothing(void **state)
 
 static void test_a_peer_that_was_upgraded_is_probed_with_all(void **state)
 {
-	struct pair p = pair_of(all_ops, &good, &(struct fake_knobs){.hello_without = TLV_SCRATCH});
+	struct pair p =
+		world_pair_of(all_ops, &good, &(struct fake_knobs){.hello_without = TLV_SCRATCH});
 	struct op_books write;
 
 	(void)state;
@@ -359,8 +334,9 @@ static void test_an_operation_that_comes_later_never_takes_the_books_back(void *
 
 static void test_the_largest_sizes_work(void **state)
 {
-	static const struct op_config ops[OP_COUNT] = {ON(16384), ON(65536), ON(65536), ON(8)};
-	struct pair p = pair_of(ops, &good, &good);
+	static const struct op_config ops[OP_COUNT] = {OP_ON(16384), OP_ON(65536), OP_ON(65536),
+						       OP_ON(8)};
+	struct pair p = world_pair_of(ops, &good, &good);
 
 	(void)state;
 	world_run(5 * NSEC_PER_SEC);
@@ -371,7 +347,7 @@ static void test_the_largest_sizes_work(void **state)
 static void test_a_device_without_inline_room_runs_all(void **state)
 {
 	struct fake_knobs small = {.max_inline = 16};
-	struct pair p = pair_of(all_ops, &small, &small);
+	struct pair p = world_pair_of(all_ops, &small, &small);
 
 	(void)state;
 	world_run(5 * NSEC_PER_SEC);

@@ -8,44 +8,10 @@
 #include "probes/queue_sets.h"
 #include "world.h"
 
-#define ON(size)                                                                                   \
-	{                                                                                          \
-		WORLD_INTERVAL_NS, WORLD_DEADLINE_NS, size, 0                                      \
-	}
-#define OFF                                                                                        \
-	{                                                                                          \
-		0, 0, 64, 0                                                                        \
-	}
-
-static const struct op_config all_ops[OP_COUNT] = {ON(64), ON(64), ON(64), ON(8)};
-static const struct op_config send_only[OP_COUNT] = {ON(64), OFF, OFF, OFF};
+static const struct op_config all_ops[OP_COUNT] = {OP_ON(64), OP_ON(64), OP_ON(64), OP_ON(8)};
+static const struct op_config send_only[OP_COUNT] = {OP_ON(64), OP_OFF, OP_OFF, OP_OFF};
 static const struct fake_knobs good;
 static const struct fake_knobs no_srq = {.no_srq = true};
-
-static struct pair hosts_of(const struct op_config ops[OP_COUNT], const struct fake_knobs *ka,
-			    const struct fake_knobs *kb)
-{
-	struct pair p = {host_new("host1", "10.0.0.1"), host_new("host2", "10.0.0.2")};
-
-	memcpy(p.a->cfg.op, ops, sizeof(p.a->cfg.op));
-	memcpy(p.b->cfg.op, ops, sizeof(p.b->cfg.op));
-	fabric_set_knobs(p.a->dev, ka);
-	fabric_set_knobs(p.b->dev, kb);
-	host_start(p.a);
-	host_start(p.b);
-	world_run(10 * NSEC_PER_MSEC);
-	return p;
-}
-
-static struct pair pair_of(const struct op_config ops[OP_COUNT], const struct fake_knobs *ka,
-			   const struct fake_knobs *kb)
-{
-	struct pair p = hosts_of(ops, ka, kb);
-
-	host_session(p.a, 0, "host2", "10.0.0.2");
-	assert_up(p.a, 0);
-	return p;
-}
 
 static void assert_all_run(struct host *h)
 {
@@ -63,7 +29,7 @@ static void assert_all_run(struct host *h)
 
 static void test_two_devices_without_srq_run_all_operations(void **state)
 {
-	struct pair p = pair_of(all_ops, &no_srq, &no_srq);
+	struct pair p = world_pair_of(all_ops, &no_srq, &no_srq);
 
 	(void)state;
 	assert_int_equal(fabric_objects(OBJECT_SRQ), 0);
@@ -77,7 +43,7 @@ static void test_two_devices_without_srq_run_all_operations(void **state)
 
 static void test_a_device_without_srq_and_one_with_it_run_all_operations(void **state)
 {
-	struct pair p = pair_of(all_ops, &good, &no_srq);
+	struct pair p = world_pair_of(all_ops, &good, &no_srq);
 
 	(void)state;
 	host_session(p.b, 0, "host1", "10.0.0.1");
@@ -91,7 +57,7 @@ static void test_iwarp_opens_nothing_but_where_a_read_lands(void **state)
 {
 	/* The fake ends the test if that is not so. */
 	struct fake_knobs iwarp = {.no_srq = true, .no_atomics = true, .iwarp = true};
-	struct pair p = pair_of(all_ops, &iwarp, &iwarp);
+	struct pair p = world_pair_of(all_ops, &iwarp, &iwarp);
 
 	(void)state;
 	world_run(5 * NSEC_PER_SEC);
@@ -104,7 +70,7 @@ static void test_iwarp_opens_nothing_but_where_a_read_lands(void **state)
 static void test_receives_that_never_come_back_hold_up_no_drain(void **state)
 {
 	struct fake_knobs e810 = {.no_srq = true, .lose_receives = true};
-	struct pair p = pair_of(all_ops, &e810, &e810);
+	struct pair p = world_pair_of(all_ops, &e810, &e810);
 	uint64_t begin = world_now_ns();
 
 	(void)state;
@@ -115,7 +81,7 @@ static void test_receives_that_never_come_back_hold_up_no_drain(void **state)
 
 static void test_a_frozen_peer_without_srq_keeps_its_qp(void **state)
 {
-	struct pair p = pair_of(all_ops, &no_srq, &no_srq);
+	struct pair p = world_pair_of(all_ops, &no_srq, &no_srq);
 
 	(void)state;
 	world_run(NSEC_PER_SEC);
@@ -131,7 +97,7 @@ static void test_a_frozen_peer_without_srq_keeps_its_qp(void **state)
 
 static void test_a_receive_that_cannot_be_posted_is_posted_later(void **state)
 {
-	struct pair p = pair_of(send_only, &no_srq, &no_srq);
+	struct pair p = world_pair_of(send_only, &no_srq, &no_srq);
 
 	(void)state;
 	fabric_fail(p.b->dev, CALL_POST_RECV, 1, 6, ENOMEM);
@@ -142,7 +108,7 @@ static void test_a_receive_that_cannot_be_posted_is_posted_later(void **state)
 
 static void test_a_qp_without_receives_is_not_connected(void **state)
 {
-	struct pair p = hosts_of(send_only, &no_srq, &no_srq);
+	struct pair p = world_hosts_of(send_only, &no_srq, &no_srq);
 
 	(void)state;
 	fabric_fail(p.a->dev, CALL_POST_RECV, 1, 1, ENOMEM);
@@ -157,7 +123,7 @@ static void test_a_qp_without_receives_is_not_connected(void **state)
 
 static void test_without_srq_a_connection_that_breaks_comes_back(void **state)
 {
-	struct pair p = pair_of(all_ops, &no_srq, &no_srq);
+	struct pair p = world_pair_of(all_ops, &no_srq, &no_srq);
 
 	(void)state;
 	for (unsigned i = 0; i < 30; i++) {
@@ -176,7 +142,7 @@ static void test_no_more_qps_are_made_than_the_completion_queue_holds(void **sta
 	/* One queue with room for two QPs and what is spare. */
 	struct fake_knobs few = {.max_cqe = 16 + 2 * (TX_DEPTH + 1 + RX_PER_PLACE) + 5,
 				 .max_cq = 1};
-	struct pair p = hosts_of(send_only, &few, &good);
+	struct pair p = world_hosts_of(send_only, &few, &good);
 
 	(void)state;
 	host_up("host3", "10.0.0.3");
@@ -373,7 +339,7 @@ static void test_a_device_with_two_queues_uses_them_whole(void **state)
 static void test_a_device_with_few_places_in_a_queue_runs_all(void **state)
 {
 	struct fake_knobs few = {.max_qp_wr = 4, .no_srq = true};
-	struct pair p = pair_of(all_ops, &few, &few);
+	struct pair p = world_pair_of(all_ops, &few, &few);
 
 	(void)state;
 	assert_all_run(p.a);
@@ -384,7 +350,7 @@ static void test_a_device_with_few_places_in_a_queue_runs_all(void **state)
 
 static void test_an_answered_send_wakes_the_responder_once(void **state)
 {
-	struct pair p = pair_of(send_only, &good, &good);
+	struct pair p = world_pair_of(send_only, &good, &good);
 	uint64_t before, ok;
 
 	(void)state;
@@ -403,7 +369,7 @@ static void test_an_answered_send_wakes_the_responder_once(void **state)
 
 static void test_a_burst_of_probes_is_answered_whole(void **state)
 {
-	struct pair p = pair_of(send_only, &good, &good);
+	struct pair p = world_pair_of(send_only, &good, &good);
 	struct op_books b;
 
 	(void)state;

@@ -576,15 +576,36 @@ struct pair world_pair(void)
 		(struct pair){host_up("host1", "10.0.0.1"), host_up("host2", "10.0.0.2")});
 }
 
-struct pair world_pair_with(const struct op_config ops[OP_COUNT])
+struct pair world_hosts_of(const struct op_config ops[OP_COUNT], const struct fake_knobs *ka,
+			   const struct fake_knobs *kb)
 {
 	struct pair p = {host_new("host1", "10.0.0.1"), host_new("host2", "10.0.0.2")};
 
 	memcpy(p.a->cfg.op, ops, sizeof(p.a->cfg.op));
 	memcpy(p.b->cfg.op, ops, sizeof(p.b->cfg.op));
+	fabric_set_knobs(p.a->dev, ka);
+	fabric_set_knobs(p.b->dev, kb);
 	host_start(p.a);
 	host_start(p.b);
-	return connect_pair(p);
+	world_run(10 * NSEC_PER_MSEC);
+	return p;
+}
+
+struct pair world_pair_of(const struct op_config ops[OP_COUNT], const struct fake_knobs *ka,
+			  const struct fake_knobs *kb)
+{
+	struct pair p = world_hosts_of(ops, ka, kb);
+
+	host_session(p.a, 0, "host2", "10.0.0.2");
+	assert_up(p.a, 0);
+	return p;
+}
+
+struct pair world_pair_with(const struct op_config ops[OP_COUNT])
+{
+	static const struct fake_knobs good;
+
+	return world_pair_of(ops, &good, &good);
 }
 
 void assert_receives_kept(const struct host *h)

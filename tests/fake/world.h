@@ -105,6 +105,17 @@ struct rail_totals host_totals(const struct host *h);
 /* How often a session entered the state. */
 unsigned host_entered(const struct host *h, uint32_t row, enum session_state state);
 
+/* Of a worker's configuration: an operation that runs at the world's pace, and one that does not.
+ */
+#define OP_ON(size)                                                                                \
+	{                                                                                          \
+		WORLD_INTERVAL_NS, WORLD_DEADLINE_NS, size, 0                                      \
+	}
+#define OP_OFF                                                                                     \
+	{                                                                                          \
+		0, 0, 64, 0                                                                        \
+	}
+
 /* Two hosts, session in row 0 of the first to the second, up. */
 struct pair {
 	struct host *a, *b;
@@ -112,6 +123,11 @@ struct pair {
 struct pair world_pair(void);
 /* The same, with one configuration of both. */
 struct pair world_pair_with(const struct op_config ops[OP_COUNT]);
+/* The same, on devices as told; the other: before there is a session. */
+struct pair world_pair_of(const struct op_config ops[OP_COUNT], const struct fake_knobs *ka,
+			  const struct fake_knobs *kb);
+struct pair world_hosts_of(const struct op_config ops[OP_COUNT], const struct fake_knobs *ka,
+			   const struct fake_knobs *kb);
 void assert_up(struct host *h, uint32_t row);
 /* Every receive that was handed to the rail is posted or at hand; none got lost. */
 void assert_receives_kept(const struct host *h);
