@@ -185,8 +185,9 @@ def test_books_that_cannot_be_true_are_a_finding_and_a_few_lines():
 
 
 def test_a_session_that_the_worker_does_not_have_is_added_until_it_has():
-    with Daemon() as d:
+    with Daemon(start=False) as d:
         d.script("rxe0", "refuse")
+        d.start()
         wait_for(lambda: sum(line.startswith("add") for line in d.told()) >= 4, what="tries")
         assert {row["state"] for row in d.peers()} == {"idle"}
         d.script("rxe0")
@@ -196,8 +197,9 @@ def test_a_session_that_the_worker_does_not_have_is_added_until_it_has():
 
 
 def test_a_removed_session_is_let_go_of_when_its_row_alone_says_so():
-    with Daemon() as d:
+    with Daemon(start=False) as d:
         d.script("rxe0", "refuse")
+        d.start()
         wait_for(lambda: any(line.startswith("add") for line in d.told()), what="a try")
         d.configure(PROBE + "[peers]\npeer = host2/rxe0 10.99.0.2\n")
         d.send_signal(signal.SIGHUP)
