@@ -475,3 +475,11 @@ uint64_t journal_files_last(const struct journal_files *f)
 {
 	return f->last;
 }
+
+uint64_t journal_files_whole(const struct journal_files *f)
+{
+	for (unsigned i = 0; i < JOURNAL_FILES; i++)
+		if (f->generations[i].first)
+			return f->generations[i].last;
+	return 0;
+}

@@ -26,6 +26,7 @@ const struct journal_head *journal_files_head(const struct journal_files *f);
 const char *journal_files_id(const struct journal_files *f);
 uint64_t journal_files_first(const struct journal_files *f); /* number; 0: no event */
 uint64_t journal_files_last(const struct journal_files *f);  /* that no new event may have */
+uint64_t journal_files_whole(const struct journal_files *f); /* of the last that is all there */
 
 /* Appends the event by one write. 0; or -errno with words in err, and it is not kept: close the
  * files and open them again before the next try. */

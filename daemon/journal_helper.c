@@ -145,6 +145,7 @@ static void open_now(struct helper *h)
 	} else {
 		a->first = journal_files_first(h->files);
 		a->last = journal_files_last(h->files);
+		a->whole = journal_files_whole(h->files);
 		a->head = *journal_files_head(h->files);
 		name_copy(a->numbering, sizeof(a->numbering), journal_files_id(h->files));
 	}

@@ -34,7 +34,8 @@ struct journal_answer {
 	int32_t error; /* 0, or -errno with words: nothing is kept now; it is tried again */
 	uint64_t id;
 	uint64_t first, last; /* numbers in the files; 0: none. last: no event gets it again */
-	uint64_t lost; /* events that this helper could not keep before memory had to go on */
+	uint64_t whole; /* JOURNAL_OPENED: of the last event that is all there; last may be torn */
+	uint64_t lost;	/* events that this helper could not keep before memory had to go on */
 	char words[JOURNAL_FILES_ERROR];
 	struct journal_head head;   /* JOURNAL_OPENED: of the daemon before; "" for the first */
 	char numbering[JOURNAL_ID]; /* JOURNAL_OPENED: of the files */

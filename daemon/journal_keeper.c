@@ -155,6 +155,7 @@ static void add_start(struct journal_keeper *k, const struct journal_head *befor
 static void on_opened(struct journal_keeper *k, const struct journal_answer *a)
 {
 	bool same = strcmp(a->numbering, journal_id(k->journal)) == 0;
+	uint64_t from = a->last;
 
 	k->opening = false;
 	k->kept = false;
@@ -162,9 +163,12 @@ static void on_opened(struct journal_keeper *k, const struct journal_answer *a)
 		begin_failing(k, a->words);
 		return;
 	}
-	if (!same || a->last > journal_last_seq(k->journal))
+	/* What a full disk tore is in memory still, under its number, and is written again. */
+	if (same && a->last <= journal_last_seq(k->journal))
+		from = a->whole;
+	else
 		journal_rebase(k->journal, a->numbering, a->last);
-	k->kept = ask(k, JOURNAL_KEEP, a->last, 0);
+	k->kept = ask(k, JOURNAL_KEEP, from, 0);
 	if (!k->kept)
 		return;
 	add_start(k, &a->head);
