@@ -306,6 +306,14 @@ def _(root):
     port.hw(counting(names.HFI1_PORT, 60))
 
 
+@tree("qedr", "RoCE NIC whose driver has no counters of any kind")
+def _(root):
+    device = Device(root, "qedr0", fw="8.59.1.0", hca="QL41000")
+    device.pci("0000:65:00.0", {"ens5f0": 0})
+    port = device.port(rate="25 Gb/sec (1X EDR)")
+    port.roce_gids("10.4.0.8", "ens5f0")
+
+
 @tree("rxe", "Soft-RoCE")
 def _(root):
     rxe(root, "enp0s3rxe", "enp0s3")
