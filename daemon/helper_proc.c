@@ -1,6 +1,7 @@
 #include "daemon/helper_proc.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -18,6 +19,7 @@ struct helper_proc {
 	const char *flag;
 	const struct helper_events *events;
 	void *arg;
+	int lent;  /* -1: nothing is lent */
 	int fd;	   /* -1: none, or one that was told to end */
 	pid_t pid; /* 0: none, or reaped */
 	struct loop_source *io, *child;
@@ -86,16 +88,30 @@ static void reap_orphan(struct helper_proc *h)
 		h->pid = 0;
 }
 
-static int spawn(struct helper_proc *h, int socket_fd)
+static int spawn(struct helper_proc *h, const int fds[], size_t n)
 {
 	char name[] = "rdma-pingmeshd", fd3[] = "3";
 	char *flag = strdup(h->flag);
 	char *argv[] = {name, flag, fd3, NULL};
-	int r = flag ? child_spawn(NULL, argv, &socket_fd, 1, &h->pid) : -ENOMEM;
+	int r = flag ? child_spawn(NULL, argv, fds, n, &h->pid) : -ENOMEM;
 
 	free(flag);
 	if (r < 0)
 		h->pid = 0;
+	return r;
+}
+
+static int spawn_lending(struct helper_proc *h, int socket_fd)
+{
+	int fds[] = {socket_fd, -1}, r;
+
+	if (h->lent < 0)
+		return spawn(h, fds, 1);
+	fds[1] = fcntl(h->lent, F_DUPFD_CLOEXEC, CHILD_FIRST_SAFE_FD);
+	if (fds[1] < 0)
+		return -errno;
+	r = spawn(h, fds, 2);
+	close(fds[1]);
 	return r;
 }
 
@@ -109,7 +125,7 @@ static int start(struct helper_proc *h)
 	fds[1] = child_lift_fd(fds[1]);
 	if (fds[1] < 0)
 		return -errno;
-	r = spawn(h, fds[1]);
+	r = spawn_lending(h, fds[1]);
 	close(fds[1]);
 	if (r < 0)
 		return r;
@@ -124,21 +140,36 @@ struct helper_proc *helper_proc_new(struct loop *loop, const char *flag,
 	struct helper_proc *h = calloc(1, sizeof(*h));
 
 	if (h)
-		*h = (struct helper_proc){
-			.loop = loop, .flag = flag, .events = events, .arg = arg, .fd = -1};
+		*h = (struct helper_proc){.loop = loop,
+					  .flag = flag,
+					  .events = events,
+					  .arg = arg,
+					  .lent = -1,
+					  .fd = -1};
 	return h;
 }
 
-void helper_proc_free(struct helper_proc *h)
+void helper_proc_lend(struct helper_proc *h, int fd)
+{
+	h->lent = fd;
+}
+
+void helper_proc_free_unharmed(struct helper_proc *h)
 {
 	if (!h)
 		return;
-	helper_proc_kill(h);
 	loop_source_free(h->child);
 	h->child = NULL;
 	reap_orphan(h);
 	close_pair(h);
 	free(h);
+}
+
+void helper_proc_free(struct helper_proc *h)
+{
+	if (h)
+		helper_proc_kill(h);
+	helper_proc_free_unharmed(h);
 }
 
 bool helper_proc_may_start(struct helper_proc *h, uint64_t now_ns)

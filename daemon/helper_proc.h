@@ -19,7 +19,11 @@ struct helper_events {
 /* flag: "--resolver"; must live as long. NULL: no memory. Nothing runs before the first start. */
 struct helper_proc *helper_proc_new(struct loop *loop, const char *flag,
 				    const struct helper_events *events, void *arg);
+/* Each one that is started from now on has this descriptor of ours too, as its fd 4. */
+void helper_proc_lend(struct helper_proc *h, int fd);
 void helper_proc_free(struct helper_proc *h); /* kills it; NULL is fine */
+/* The same, but it is left to end by itself, as it does without its pair. */
+void helper_proc_free_unharmed(struct helper_proc *h);
 /* No leave while one that was told to end is not gone, and for a while after one that ended by
  * itself or could not be started: the more of those in a row, the longer. */
 bool helper_proc_may_start(struct helper_proc *h, uint64_t now_ns);

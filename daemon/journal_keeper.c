@@ -1,22 +1,17 @@
 #include "daemon/journal_keeper.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/names.h"
-#include "daemon/backoff.h"
-#include "daemon/child.h"
+#include "daemon/helper_proc.h"
 
 #define LEAVE_MS 500 /* at a stop the helper has so long to write what is left */
 
@@ -27,17 +22,12 @@ struct journal_read {
 };
 
 struct journal_keeper {
-	struct loop *loop;
 	struct journal *journal;
 	int memory; /* descriptor */
 	char dir[CONFIG_PATH_MAX];
 	uint64_t size;
 
-	int fd;	   /* -1: no helper */
-	pid_t pid; /* 0: none, or reaped */
-	struct loop_source *io, *child;
-	struct backoff backoff;
-	uint64_t started_ns, retry_ns;
+	struct helper_proc *helper;
 
 	bool kept;	/* the helper has the files open, and writes this journal's events */
 	bool started;	/* the event of the start is added */
@@ -101,7 +91,8 @@ static bool ask(struct journal_keeper *k, enum journal_question_type type, uint6
 	struct journal_question q = {.type = type, .id = id, .seq = seq, .size = k->size};
 
 	name_copy(q.path, sizeof(q.path), k->dir);
-	return k->fd >= 0 && send(k->fd, &q, sizeof(q), MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
+	return helper_proc_fd(k->helper) >= 0 &&
+	       send(helper_proc_fd(k->helper), &q, sizeof(q), MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
 }
 
 /* One look covers all that was added before the helper looks. */
@@ -208,9 +199,10 @@ static void take(struct journal_keeper *k, const struct journal_answer *a)
 }
 
 /* One packet. False: the helper is no more. */
-static bool receive(struct journal_keeper *k)
+static bool receive(void *arg)
 {
-	ssize_t n = recv(k->fd, &k->answer, sizeof(k->answer), MSG_DONTWAIT);
+	struct journal_keeper *k = arg;
+	ssize_t n = recv(helper_proc_fd(k->helper), &k->answer, sizeof(k->answer), MSG_DONTWAIT);
 
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
@@ -219,111 +211,41 @@ static bool receive(struct journal_keeper *k)
 	return n > 0;
 }
 
-static void on_io(void *arg, int fd, uint32_t events)
-{
-	struct journal_keeper *k = arg;
-
-	(void)fd;
-	(void)events;
-	/* Its end is told by on_child(). */
-	if (!receive(k)) {
-		loop_source_free(k->io);
-		k->io = NULL;
-	}
-}
-
 /* --- the helper's life --- */
 
-static void close_helper(struct journal_keeper *k)
+static void forget_helper(struct journal_keeper *k)
 {
-	loop_source_free(k->io);
-	loop_source_free(k->child);
-	k->io = k->child = NULL;
-	if (k->fd >= 0)
-		close(k->fd);
-	k->fd = -1;
 	k->kept = k->looked = k->opening = false;
 	k->lost_then += k->lost;
 	k->lost = 0;
 	fail_reads(k);
 }
 
-static void start_later(struct journal_keeper *k)
-{
-	uint64_t random = 0, now = clock_now_ns();
-
-	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
-		random = 0; /* the jitter is a nicety */
-	backoff_lived(&k->backoff, now - k->started_ns);
-	k->retry_ns = now + backoff_next(&k->backoff, random);
-}
-
-static void on_child(void *arg, pid_t pid, const siginfo_t *info)
+static void on_ended(void *arg, const siginfo_t *info)
 {
 	struct journal_keeper *k = arg;
 
-	(void)pid;
 	(void)info;
-	k->pid = 0;
-	close_helper(k);
+	forget_helper(k);
 	begin_failing(k, "the helper that writes them ended");
-	start_later(k);
 }
 
-static int spawn(struct journal_keeper *k, int socket_fd, int memory)
-{
-	char name[] = "rdma-pingmeshd", flag[] = "--journal-helper", fd3[] = "3";
-	char *argv[] = {name, flag, fd3, NULL};
-	int fds[] = {socket_fd, memory};
-
-	return child_spawn(NULL, argv, fds, 2, &k->pid);
-}
-
-static int make_pair(struct journal_keeper *k, int *ret_socket)
-{
-	int fds[2];
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
-		return -errno;
-	k->fd = fds[0];
-	*ret_socket = child_lift_fd(fds[1]);
-	return *ret_socket < 0 ? -errno : 0;
-}
-
-static int start_helper(struct journal_keeper *k)
-{
-	int memory = fcntl(k->memory, F_DUPFD_CLOEXEC, CHILD_FIRST_SAFE_FD);
-	int theirs = -1;
-	int r = memory < 0 ? -errno : make_pair(k, &theirs);
-
-	if (r == 0)
-		r = spawn(k, theirs, memory);
-	if (memory >= 0)
-		close(memory);
-	if (theirs >= 0)
-		close(theirs);
-	if (r < 0)
-		return r;
-	k->child = loop_add_child(k->loop, k->pid, on_child, k);
-	k->io = loop_add_io(k->loop, k->fd, EPOLLIN, on_io, k);
-	k->opening = ask(k, JOURNAL_OPEN, 0, 0);
-	return k->child && k->io && k->opening ? 0 : -ENOMEM;
-}
+static const struct helper_events helper_events = {
+	.readable = receive,
+	.ended = on_ended,
+};
 
 static void start(struct journal_keeper *k)
 {
-	int r;
+	int r = helper_proc_start(k->helper, clock_now_ns());
 
-	k->started_ns = clock_now_ns();
-	k->retry_ns = 0;
 	k->ticks = 0;
-	r = start_helper(k);
-	if (r == 0)
+	k->opening = r == 0 && ask(k, JOURNAL_OPEN, 0, 0);
+	if (k->opening)
 		return;
-	/* Without its socket it ends by itself; on_child() may not be there to tell. */
-	close_helper(k);
-	begin_failing(k, strerror(-r));
-	start_later(k);
+	helper_proc_end(k->helper);
+	forget_helper(k);
+	begin_failing(k, strerror(r < 0 ? -r : EPIPE));
 }
 
 void journal_keeper_open(struct journal_keeper *k, const char *id)
@@ -338,7 +260,7 @@ void journal_keeper_open(struct journal_keeper *k, const char *id)
 		log_info("events are kept in memory alone: neither --state nor the service "
 			 "manager names a directory for them");
 	for (uint64_t now = clock_now_ns(); k->opening && now < until; now = clock_now_ns()) {
-		struct pollfd p = {.fd = k->fd, .events = POLLIN};
+		struct pollfd p = {.fd = helper_proc_fd(k->helper), .events = POLLIN};
 
 		if (poll(&p, 1, (int)((until - now) / NSEC_PER_MSEC) + 1) > 0 && !receive(k))
 			break;
@@ -352,7 +274,7 @@ void journal_keeper_tick(struct journal_keeper *k, uint64_t now_ns)
 	bool waits = k->opening || k->looked;
 
 	journal_settle(k->journal, clock_wall_ns());
-	if (k->retry_ns && now_ns >= k->retry_ns)
+	if (k->dir[0] && helper_proc_fd(k->helper) < 0 && helper_proc_may_start(k->helper, now_ns))
 		start(k);
 	for (size_t i = 0; i < JOURNAL_READS_MAX; i++)
 		waits |= k->reads[i].id != 0;
@@ -372,19 +294,20 @@ struct journal_keeper *journal_keeper_new(struct loop *loop, const char *dir, ui
 
 	if (!k)
 		return NULL;
-	k->loop = loop;
 	k->size = size;
-	k->fd = -1;
 	name_copy(k->dir, sizeof(k->dir), dir);
+	k->helper = helper_proc_new(loop, "--journal-helper", &helper_events, k);
 	k->memory = memfd_create("journal", MFD_CLOEXEC);
 	if (k->memory >= 0 && ftruncate(k->memory, (off_t)journal_size()) == 0)
 		k->journal = mmap(NULL, journal_size(), PROT_READ | PROT_WRITE, MAP_SHARED,
 				  k->memory, 0);
-	if (k->journal && k->journal != MAP_FAILED) {
+	if (k->journal == MAP_FAILED)
+		k->journal = NULL;
+	if (k->journal && k->helper) {
+		helper_proc_lend(k->helper, k->memory);
 		journal_limit(k->journal);
 		return k;
 	}
-	k->journal = NULL;
 	journal_keeper_free(k);
 	errno = ENOMEM;
 	return NULL;
@@ -393,13 +316,14 @@ struct journal_keeper *journal_keeper_new(struct loop *loop, const char *dir, ui
 /* It closes its end when all is written. */
 static void let_finish(struct journal_keeper *k)
 {
-	struct pollfd p = {.fd = k->fd, .events = POLLIN};
+	int fd = helper_proc_fd(k->helper);
+	struct pollfd p = {.fd = fd, .events = POLLIN};
 	uint64_t until = clock_now_ns() + LEAVE_MS * NSEC_PER_MSEC;
 
-	shutdown(k->fd, SHUT_WR);
+	shutdown(fd, SHUT_WR);
 	for (uint64_t now = clock_now_ns(); now < until; now = clock_now_ns())
 		if (poll(&p, 1, (int)((until - now) / NSEC_PER_MSEC) + 1) > 0 &&
-		    recv(k->fd, &k->answer, sizeof(k->answer), MSG_DONTWAIT) <= 0)
+		    recv(fd, &k->answer, sizeof(k->answer), MSG_DONTWAIT) <= 0)
 			return;
 }
 
@@ -409,9 +333,11 @@ void journal_keeper_free(struct journal_keeper *k)
 		return;
 	if (k->journal)
 		journal_listen(k->journal, NULL, NULL);
-	if (k->fd >= 0)
+	if (k->helper && helper_proc_fd(k->helper) >= 0)
 		let_finish(k);
-	close_helper(k);
+	/* It may have more to write than it had time for. */
+	helper_proc_free_unharmed(k->helper);
+	fail_reads(k);
 	if (k->journal)
 		munmap(k->journal, journal_size());
 	if (k->memory >= 0)

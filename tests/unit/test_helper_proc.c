@@ -46,7 +46,7 @@ struct loop_source *__wrap_loop_add_io(struct loop *loop, int fd, uint32_t event
 
 static int help(int fd)
 {
-	char text[8];
+	char text[8] = "";
 	ssize_t n;
 
 	while ((n = recv(fd, text, sizeof(text), 0)) > 0) {
@@ -54,6 +54,9 @@ static int help(int fd)
 			return 7;
 		send(fd, text, (size_t)n, 0);
 	}
+	/* One that has still something to do when main is gone. */
+	if (text[0] == 'w')
+		return write(4, "done", 4) != 4;
 	return 0;
 }
 
@@ -204,6 +207,26 @@ static void test_no_memory_to_hear_it_is_no_busy_for_ever(void **state)
 	assert_recovers(*state);
 }
 
+static void test_one_that_is_let_go_finishes_with_what_it_was_lent(void **state)
+{
+	struct fixture *f = *state;
+	int fds[2];
+	char text[8];
+
+	assert_int_equal(pipe(fds), 0);
+	helper_proc_lend(f->helper, fds[1]);
+	assert_int_equal(helper_proc_start(f->helper, clock_now_ns()), 0);
+	say(f, "w");
+	for (unsigned i = 0; i < 1000 && !f->echoes; i++)
+		turn(f);
+	helper_proc_free_unharmed(f->helper);
+	f->helper = NULL;
+	close(fds[1]);
+	assert_int_equal(read(fds[0], text, sizeof(text)), 4);
+	assert_memory_equal(text, "done", 4);
+	close(fds[0]);
+}
+
 #define HELPER_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(int argc, char **argv)
@@ -214,6 +237,7 @@ int main(int argc, char **argv)
 		HELPER_TEST(test_one_that_ends_by_itself_is_told_and_leave_comes_later),
 		HELPER_TEST(test_no_memory_to_wait_for_its_end_is_no_busy_for_ever),
 		HELPER_TEST(test_no_memory_to_hear_it_is_no_busy_for_ever),
+		HELPER_TEST(test_one_that_is_let_go_finishes_with_what_it_was_lent),
 	};
 
 	if (argc == 3 && strcmp(argv[1], "--echo") == 0)
