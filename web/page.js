@@ -118,9 +118,14 @@
 		byId("facts").replaceChildren(...facts);
 	}
 
+	/* Whole numbers as they are, others as far as they mean something. */
+	function figure(v) {
+		return v === null || Number.isInteger(v) ? String(v) : String(Number(v.toPrecision(3)));
+	}
+
 	function evidence(e) {
-		const limit = e.threshold === null ? "" : " (threshold " + e.threshold + ")";
-		return e.name + " " + e.value + limit + (e.window_seconds ? " in " + e.window_seconds + " s" : "");
+		const limit = e.threshold === null ? "" : " (threshold " + figure(e.threshold) + ")";
+		return e.name + " " + figure(e.value) + limit + (e.window_seconds ? " in " + duration(e.window_seconds) : "");
 	}
 
 	function showFindings(findings) {
@@ -173,18 +178,24 @@
 		const title = (text, cls) => el("th", cls || "", text);
 		return ["Verdict", "Peer", "Rail", "Class", "State"].map((t) => title(t)).concat(
 			ops.flatMap((op) => [title(OPERATIONS[op] + " p50", "n"), title("p99", "n")]),
-			[title("Loss", "n"), title("Since"), title("Cause and reason")]);
+			[title("Loss", "n"), title("Since")]);
 	}
 
-	function sessionRow(s, ops) {
+	/* What is wrong has a row of its own below the figures: a column would be too narrow for it. */
+	function sessionRows(s, ops) {
 		const times = ops.map((op) => s.ops[op] || {})
 			.flatMap((op) => [cell(roundTrip(op.p50_seconds), "n"), cell(roundTrip(op.p99_seconds), "n")]);
 		const rail = s.peer_rail && s.peer_rail !== s.rail ? s.rail + " → " + s.peer_rail : s.rail;
 		const words = s.cause === "none" ? s.reason : s.cause + (s.reason ? ": " + s.reason : "");
 		const peer = cell(s.peer, "name");
 		peer.title = [s.address, s.device, s.local_gid, s.remote_gid].filter(Boolean).join("  ");
-		return row(cell(badge(s.verdict)), peer, cell(rail, "name"), cell(s.class), cell(s.state),
-			...times, cell(percent(s.loss_ratio), "n"), cell(clock(s.verdict_since), "nowrap"), cell(words, "words"));
+		const figures = row(cell(badge(s.verdict)), peer, cell(rail, "name"), cell(s.class), cell(s.state),
+			...times, cell(percent(s.loss_ratio), "n"), cell(clock(s.verdict_since), "nowrap"));
+		if (!words)
+			return [figures];
+		const why = emptyRow(7 + 2 * ops.length, words);
+		figures.className = "explained";
+		return [figures, why];
 	}
 
 	function isWanted(s, words, onlyBad) {
@@ -201,9 +212,9 @@
 		const wanted = state.peers.filter((s) => isWanted(s, words, onlyBad))
 			.sort((a, b) => BADNESS[a.verdict] - BADNESS[b.verdict]);
 		const ops = operationsShown();
-		const rows = wanted.map((s) => sessionRow(s, ops));
+		const rows = wanted.flatMap((s) => sessionRows(s, ops));
 		if (rows.length === 0)
-			rows.push(emptyRow(8 + 2 * ops.length, state.peers.length > 0 ? "No session matches." : "No sessions: the peer list is empty, or no rail is up yet."));
+			rows.push(emptyRow(7 + 2 * ops.length, state.peers.length > 0 ? "No session matches." : "No sessions: the peer list is empty, or no rail is up yet."));
 		byId("session-head").replaceChildren(...sessionHead(ops));
 		byId("sessions").replaceChildren(...rows);
 		byId("session-note").textContent = state.more ?
