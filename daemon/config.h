@@ -51,7 +51,7 @@ struct config {
 	uint64_t counters_interval_ns;
 	uint32_t netdev_stats;	   /* of a port at most; 0: none */
 	char exclude[EXCLUDE_MAX]; /* device globs, one blank between them; never opened */
-	char also_as[FACT_NAME];
+	bool also_node_exporter, also_rdma_exporter; /* names of theirs that are told besides */
 	struct peer_list peers;		   /* of the `peer` lines, this host's own ones included */
 	char secret_file[CONFIG_PATH_MAX]; /* absolute; "": none */
 	bool has_secret;

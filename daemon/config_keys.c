@@ -220,27 +220,38 @@ static void print_exclude(const void *target, const char *instance, struct strbu
 static int parse_also_as(void *target, const char *instance, const char *value, char *err,
 			 size_t errlen)
 {
+	struct config *c = target;
 	char words[CONF_MAX_LINE + 1], *save;
-	const char *wanted = NULL;
+	bool node = false, rdma = false;
 
-	(void)target;
 	(void)instance;
 	name_copy(words, sizeof(words), value);
 	for (char *w = strtok_r(words, " \t,", &save); w; w = strtok_r(NULL, " \t,", &save)) {
-		if (strcmp(w, "node_exporter") && strcmp(w, "rdma_exporter"))
+		if (!strcmp(w, "node_exporter"))
+			node = true;
+		else if (!strcmp(w, "rdma_exporter"))
+			rdma = true;
+		else
 			return config_refuse(err, errlen, w,
 					     "is neither node_exporter nor rdma_exporter");
-		wanted = w;
 	}
-	if (wanted)
-		return config_refuse(err, errlen, value, "is not built yet: leave the key out");
+	c->also_node_exporter = node;
+	c->also_rdma_exporter = rdma;
 	return 0;
 }
 
 static void print_also_as(const void *target, const char *instance, struct strbuf *out)
 {
+	const struct config *c = target;
+
 	(void)instance;
-	config_print_word(out, "also_as", ((const struct config *)target)->also_as);
+	if (!c->also_node_exporter && !c->also_rdma_exporter)
+		strbuf_puts(out, "# also_as =\n");
+	else
+		strbuf_printf(out, "also_as = %s%s%s\n",
+			      c->also_node_exporter ? "node_exporter" : "",
+			      c->also_node_exporter && c->also_rdma_exporter ? ", " : "",
+			      c->also_rdma_exporter ? "rdma_exporter" : "");
 }
 
 /* [peers] */
@@ -555,7 +566,8 @@ static const struct conf_key keys[] = {
 	 .effect = CONF_RELOAD,
 	 .parse = parse_also_as,
 	 .print = print_also_as,
-	 .help = "names of other exporters to add: node_exporter, rdma_exporter (not built yet)"},
+	 .help = "also tell counters under the names of these exporters, as node_exporter, "
+		 "rdma_exporter; see COMPATIBILITY.md"},
 	{.section = "peers",
 	 .key = "peer",
 	 .type = CONF_CUSTOM,

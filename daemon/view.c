@@ -62,6 +62,8 @@ static void fill_self(struct snapshot *s, const struct daemon *d)
 	fill_journal(s, d);
 	s->per_peer = per_peer_mode(d->config.per_peer);
 	s->max_series = d->config.max_series;
+	s->also_node_exporter = d->config.also_node_exporter;
+	s->also_rdma_exporter = d->config.also_rdma_exporter;
 	/* Where no device is opened no rail is ever told. */
 	s->starting = !d->rails_known && !d->options->sysfs_only;
 	s->counters_only = d->options->sysfs_only;

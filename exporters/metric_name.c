@@ -137,3 +137,9 @@ bool metric_name_usable(enum metric_scope scope, const char *name, bool gauge)
 	return counter_name_plain(name) && !has_rejected_word(name) &&
 	       !has_rejected_ending(name, gauge) && !is_reserved(scope, name);
 }
+
+bool metric_name_free(const char *name)
+{
+	return counter_name_plain(name) && !has_rejected_ending(name, false) &&
+	       !is_reserved(METRIC_PORT, name);
+}

@@ -10,3 +10,6 @@ enum metric_scope { METRIC_PORT, METRIC_DEVICE, METRIC_NETDEV };
  * (METRIC_NETDEV) is a legal name that promtool has no complaint about and that no family of ours
  * has or may get. */
 bool metric_name_usable(enum metric_scope scope, const char *name, bool gauge);
+/* True when rdma_<name>_total is a legal name, whatever promtool says, that no family of ours has
+ * or may get but those named after the drivers' counters. */
+bool metric_name_free(const char *name);

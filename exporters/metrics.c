@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "exporters/also.h"
 #include "exporters/metrics_parts.h"
 
 int metrics_render(const struct snapshot *s, const struct process_facts *process,
@@ -20,6 +21,10 @@ int metrics_render(const struct snapshot *s, const struct process_facts *process
 	metrics_put_netdevs(&e, s);
 	metrics_put_loopbacks(&e, s);
 	metrics_put_sessions(&e, s);
+	if (s->also_node_exporter)
+		also_put_node(&e, s);
+	if (s->also_rdma_exporter)
+		also_put_rdma(&e, s);
 	e.max_series = 0;
 	metrics_put_self(&e, s, process);
 	exposition_end(&e);

@@ -143,6 +143,7 @@ struct snapshot {
 	struct snap_journal journal;
 	enum per_peer_mode per_peer;
 	uint64_t max_series;
+	bool also_node_exporter, also_rdma_exporter; /* their names are told besides ours */
 	bool starting;		 /* not every device has told its rails yet: none is missed */
 	bool counters_only;	 /* of another root than /sys: no device is opened */
 	uint64_t rails_expected; /* 0: not configured */

@@ -24,6 +24,8 @@ METRICS_MD = ROOT / "docs" / "METRICS.md"
 # Options under which every family of ours has a sample.
 EVERYTHING = ("--hostile", "--ops", "send,read,write,atomic", "--per-peer", "histogram",
               "--loopback", "--netdev")
+# And those under other exporters' names.
+ALSO = (*EVERYTHING, "--vendors", "--also")
 SESSION_LABELS = {"peer", "rail", "peer_rail", "class"}
 
 
@@ -46,7 +48,8 @@ def test_promtool_has_no_complaint(options):
     assert lint(expose(*options)) == (0, "")
 
 
-@pytest.mark.parametrize("options", [BIG, ("--vendors", "--hostile"), ("--fresh",), EVERYTHING])
+@pytest.mark.parametrize("options", [BIG, ("--vendors", "--hostile"), ("--fresh",), EVERYTHING,
+                                     ALSO])
 def test_openmetrics_is_parsed_and_tells_the_same(options):
     text = expose(*options)
     openmetrics = expose(*options, "--openmetrics")
@@ -85,7 +88,7 @@ def test_le_is_identical_in_both_formats_and_shortest():
         "0.005", "0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "+Inf"]
 
 
-@pytest.mark.parametrize("options", [BIG, ("--vendors", "--hostile")])
+@pytest.mark.parametrize("options", [BIG, ("--vendors", "--hostile"), ALSO])
 def test_families_are_contiguous_and_series_unique(options):
     text = expose(*options)
     announced = re.findall(r"^# TYPE (\S+)", text, re.M)

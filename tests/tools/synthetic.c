@@ -101,6 +101,34 @@ static const char *const netdev_stats[] = {
 	"[0]: rx_ucast_packets",
 	"rx0_packets",
 	"np_cnp_sent", /* a name that the device has too */
+	"rx_global_pause",
+	"rx_global_pause_duration",
+	"rx_pci_signal_integrity",
+	"rx_vport_rdma_unicast_bytes",
+	"rx_vport_rdma_unicast_packets",
+	"rx_vport_rdma_multicast_bytes",
+	"rx_vport_rdma_multicast_packets",
+	"tx_prio3_pause_duration",
+	"tx_global_pause",
+	"tx_global_pause_duration",
+	"tx_pci_signal_integrity",
+	"tx_vport_rdma_unicast_bytes",
+	"tx_vport_rdma_unicast_packets",
+	"tx_vport_rdma_multicast_bytes",
+	"tx_vport_rdma_multicast_packets",
+	"rx_global_pause_transition",
+	"outbound_pci_stalled_rd_events",
+	"outbound_pci_stalled_wr",
+	"outbound_pci_stalled_wr_events",
+	"outbound_pci_buffer_overflow",
+	"rx_pcs_symbol_err_phy",
+	"rx_bits_phy",
+	"rx_crc_errors_phy",
+	"rx_err_lane_0_phy",
+	"tx_pause_storm_warning_events",
+	"tx_pause_storm_error_events",
+	"dev_out_of_buffer",
+	"rx_discards_phy",
 };
 
 /* Counters of the other vendors that are worth a look: (source, name, port). */
@@ -479,6 +507,7 @@ static void make_host(struct maker *m, uint64_t mono_ns)
 	s->last_reload_success_wall_ns = s->start_wall_ns;
 	s->per_peer = m->wanted->per_peer;
 	s->max_series = m->wanted->max_series;
+	s->also_node_exporter = s->also_rdma_exporter = m->wanted->also;
 	s->rails_expected = m->wanted->rails;
 	s->loop_lag_ns = 120000;
 	s->journal = (struct snap_journal){.on_disk = true, .kept = true, .events = 17};

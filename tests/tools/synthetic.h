@@ -8,6 +8,7 @@ struct synthetic {
 	bool vendors;  /* devices of other vendors besides, with their odd names */
 	bool hostile;  /* names that must be escaped, not UTF-8, values at their ends */
 	bool netdev;   /* statistics of the netdevs, of all vendors in one */
+	bool also;     /* names of other exporters besides */
 	bool loopback; /* each rail has a session to itself */
 	bool fresh;    /* nothing has happened yet: no probe, no connection, no counter */
 	uint64_t max_series;

@@ -7,8 +7,9 @@
 
 static void usage(void)
 {
-	fprintf(stderr, "options: --rails N --peers N --ops send,read,write,atomic --openmetrics "
-			"--vendors --netdev --hostile --fresh --max-series N --per-peer MODE\n");
+	fprintf(stderr,
+		"options: --rails N --peers N --ops send,read,write,atomic --openmetrics "
+		"--vendors --netdev --hostile --fresh --also --max-series N --per-peer MODE\n");
 	exit(64);
 }
 
@@ -52,12 +53,19 @@ static enum per_peer_mode parse_per_peer(const char *text)
 }
 
 static const struct option options[] = {
-	{"rails", required_argument, NULL, 'r'},      {"peers", required_argument, NULL, 'p'},
-	{"ops", required_argument, NULL, 'o'},	      {"openmetrics", no_argument, NULL, 'm'},
-	{"vendors", no_argument, NULL, 'v'},	      {"netdev", no_argument, NULL, 'n'},
-	{"hostile", no_argument, NULL, 'h'},	      {"fresh", no_argument, NULL, 'f'},
-	{"max-series", required_argument, NULL, 's'}, {"per-peer", required_argument, NULL, 'P'},
-	{"loopback", no_argument, NULL, 'l'},	      {0},
+	{"rails", required_argument, NULL, 'r'},
+	{"peers", required_argument, NULL, 'p'},
+	{"ops", required_argument, NULL, 'o'},
+	{"openmetrics", no_argument, NULL, 'm'},
+	{"vendors", no_argument, NULL, 'v'},
+	{"netdev", no_argument, NULL, 'n'},
+	{"hostile", no_argument, NULL, 'h'},
+	{"fresh", no_argument, NULL, 'f'},
+	{"max-series", required_argument, NULL, 's'},
+	{"per-peer", required_argument, NULL, 'P'},
+	{"loopback", no_argument, NULL, 'l'},
+	{"also", no_argument, NULL, 'a'},
+	{0},
 };
 
 void synthetic_args_parse(int argc, char **argv, struct synthetic_args *ret)
@@ -91,6 +99,9 @@ void synthetic_args_parse(int argc, char **argv, struct synthetic_args *ret)
 			break;
 		case 'l':
 			w->loopback = true;
+			break;
+		case 'a':
+			w->also = true;
 			break;
 		case 'f':
 			w->fresh = true;

@@ -169,19 +169,18 @@ static void test_a_lab_file_is_read(void **state)
 	assert_true(f->c.accept_any);
 }
 
-static void test_what_is_not_built_says_so(void **state)
+static void test_names_of_other_exporters_are_a_list_and_off_by_default(void **state)
 {
-	static const char *const lines[] = {
-		"[counters]\nalso_as = node_exporter\n",
-	};
 	struct fixture *f = *state;
 
-	for (size_t i = 0; i < COUNT(lines); i++) {
-		assert_int_equal(load(f, lines[i], NULL, NULL), -EINVAL);
-		assert_int_equal(f->report.errors, 1);
-		assert_non_null(strstr(f->remarks.data, "not built yet"));
-		assert_non_null(strstr(f->remarks.data, "main.conf:2: "));
-	}
+	loads(f, "");
+	assert_false(f->c.also_node_exporter || f->c.also_rdma_exporter);
+	loads(f, "[counters]\nalso_as = rdma_exporter\n");
+	assert_true(!f->c.also_node_exporter && f->c.also_rdma_exporter);
+	loads(f, "[counters]\nalso_as = rdma_exporter, node_exporter\n");
+	assert_true(f->c.also_node_exporter && f->c.also_rdma_exporter);
+	loads(f, "[counters]\nalso_as =\n");
+	assert_false(f->c.also_node_exporter || f->c.also_rdma_exporter);
 }
 
 static void test_every_operation_has_interval_size_and_deadline(void **state)
@@ -460,7 +459,8 @@ static void test_the_printed_configuration_loads_to_itself(void **state)
 		"",
 		"[daemon]\nname = h\n[http]\nlisten = [::]:10479\n[rail a]\nsubnet = fd00::/64\n"
 		"[rail b]\ndevice = d\n[class x]\ntos = 0\n[class y]\ntos = 8\n[counters]\n"
-		"exclude = a b c\n[peers]\npeer = fe80::1%lo/r\npeer = h2 fd00::2\naccept = any\n"
+		"exclude = a b c\nalso_as = rdma_exporter node_exporter\n[peers]\npeer = "
+		"fe80::1%lo/r\npeer = h2 fd00::2\naccept = any\n"
 		"peer = h3/r\naddress = {host}-{rail}.example\nfile = /p.json\nallow_shrink = "
 		"yes\n",
 	};
@@ -611,7 +611,7 @@ int main(void)
 		CONFIG_TEST(test_an_empty_file_gives_the_defaults_of_the_contract),
 		CONFIG_TEST(test_a_lab_file_is_read),
 		CONFIG_TEST(test_paths_of_http_are_absolute),
-		CONFIG_TEST(test_what_is_not_built_says_so),
+		CONFIG_TEST(test_names_of_other_exporters_are_a_list_and_off_by_default),
 		CONFIG_TEST(test_bad_values_are_errors_with_line),
 		CONFIG_TEST(test_every_operation_has_interval_size_and_deadline),
 		CONFIG_TEST(test_sizes_have_bounds),
