@@ -5,7 +5,10 @@ Usage: test_bench.py ROOT
 
 import importlib.machinery
 import importlib.util
+import os
 import pathlib
+import signal
+import subprocess
 import sys
 import unittest
 from unittest import mock
@@ -16,6 +19,7 @@ sys.path[:0] = [str(ROOT / folder) for folder in ("bench", "tests/lab", "lab/lib
 import audit  # noqa: E402
 import scrapes  # noqa: E402
 from metrics import Metrics  # noqa: E402
+from waiting import wait_for  # noqa: E402
 
 
 def script(name):
@@ -111,6 +115,29 @@ class Audit(unittest.TestCase):
         self.assertEqual(names, {"rdma_rail_rtt_seconds_bucket", "rdma_rail_rtt_seconds_count"})
 
 
+class Counters(unittest.TestCase):
+    def test_cpu_is_that_of_a_process_and_all_below_it(self):
+        counters = script("counters")
+        busy = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'while 1: pass'])"
+        parent = subprocess.Popen([sys.executable, "-c", busy])
+        try:
+            wait_for(lambda: len(counters.family(parent.pid)) == 2, 20, "the child")
+            before = counters.cpu_ns(parent.pid)
+            wait_for(lambda: counters.cpu_ns(parent.pid) > before + 5e7, 60, "CPU of the child")
+        finally:
+            for pid in reversed(counters.family(parent.pid)):
+                os.kill(pid, signal.SIGKILL)
+            parent.wait()
+
+    def test_series_are_those_of_the_exporter_itself(self):
+        counters = script("counters")
+        exporter = counters.Exporter.__new__(counters.Exporter)
+        exporter.prefix = ("node_infiniband",)
+        text = b"# TYPE node_infiniband_info gauge\nnode_infiniband_info 1\nnode_scrape 1\n"
+        with mock.patch.object(exporter, "fetch", lambda: counters.gzip.compress(text)):
+            self.assertEqual(exporter.series(), 1)
+
+
 class Soak(unittest.TestCase):
     def heal(self, *healthy, timeout=60):
         """healing_time() where each look sees the next of these."""
@@ -128,6 +155,28 @@ class Soak(unittest.TestCase):
 
     def test_a_fault_that_nobody_feels_has_no_healing_time(self):
         self.assertEqual(self.heal(True, timeout=0.01), (None, []))
+
+    def collectors(self, cpu_ms):
+        """Of one host that used so many milliseconds of CPU in each minute."""
+        soak = script("soak")
+        lab = mock.Mock(hosts=["host1"])
+        collectors = soak.Collectors(lab)
+        used = 0
+        for minute, ms in enumerate(cpu_ms):
+            used += ms * 1e6
+            collectors.add({"host1": mock.Mock(cpu_ns=used, at=60 * minute, rss=[5], fds=[9])})
+        return soak, lab, collectors
+
+    def test_all_readers_are_switched_on_on_every_host(self):
+        _, lab, _ = self.collectors([])
+        text = lab.exec.call_args_list[0].kwargs["stdin"]
+        self.assertIn("interval = 1s", text)
+        lab.exec.assert_any_call("host1", "systemctl reload rdma-pingmesh")
+
+    def test_cpu_that_grows_fails_and_a_busy_start_does_not(self):
+        self.collectors([9000, 9000] + [600] * 12)[2].report()
+        with self.assertRaisesRegex(AssertionError, "CPU of host1 grew"):
+            self.collectors([600] * 8 + [900] * 6)[2].report()
 
 
 if __name__ == "__main__":
