@@ -83,12 +83,27 @@ static void put_label_char(struct strbuf *out, const char *s, size_t n)
 		strbuf_add(out, s, n);
 }
 
+/* How much of s stands as it is: almost always all of it, and then it is one copy. */
+static size_t plain_run(const char *s)
+{
+	size_t n = 0;
+
+	while (s[n] >= ' ' && s[n] < 0x7f && s[n] != '"' && s[n] != '\\')
+		n++;
+	return n;
+}
+
 static void put_label_value(struct strbuf *out, const char *value)
 {
 	size_t len = strlen(value);
 	size_t n;
 
 	for (size_t i = 0; i < len; i += n) {
+		n = plain_run(value + i);
+		if (n > 0) {
+			strbuf_add(out, value + i, n);
+			continue;
+		}
 		n = utf8_char(value + i, len - i);
 		put_label_char(out, value + i, n);
 		if (n == 0)

@@ -14,6 +14,7 @@
 
 struct entry {
 	char name[NAME_SIZE]; /* without rdma_ and rdma_device_ */
+	uint8_t name_len;     /* of it, before "_bytes" */
 	enum metric_scope scope;
 	const struct snap_device *device;
 	const struct counter_value *value;
@@ -67,10 +68,9 @@ static void name_entry(struct entry *e)
 
 	if (counter_wide_form(e->value->source, name, wide))
 		name = wide;
-	snprintf(e->name, sizeof(e->name), "%s", name);
-	e->usable = metric_name_usable(e->scope, e->name, is_gauge(e));
-	if (in_words(e))
-		snprintf(e->name, sizeof(e->name), "%.*s_bytes", FACT_NAME - 1, name);
+	e->name_len = (uint8_t)strnlen(name, FACT_NAME - 1);
+	snprintf(e->name, sizeof(e->name), "%.*s%s", (int)e->name_len, name,
+		 in_words(e) ? "_bytes" : "");
 }
 
 static void add_entry(struct entries *all, const struct snap_device *d,
@@ -114,15 +114,33 @@ static bool same_family(const struct entry *a, const struct entry *b)
 	return a->scope == b->scope && strcmp(a->name, b->name) == 0;
 }
 
-/* In the order of compare_entry(): a second source of one series, or a gauge where the family has
- * become a counter, cannot be told by that family. */
+static bool nameable(const struct entry *e)
+{
+	char name[NAME_SIZE];
+
+	snprintf(name, sizeof(name), "%.*s", e->name_len, e->name);
+	return metric_name_usable(e->scope, name, is_gauge(e));
+}
+
+static bool same_name(const struct entry *a, const struct entry *b)
+{
+	return same_family(a, b) && is_gauge(a) == is_gauge(b) && a->name_len == b->name_len;
+}
+
+/* In the order of compare_entry(), so that a name is looked at once however many have it: a second
+ * source of one series, or a gauge where the family has become a counter, cannot be told by that
+ * family. */
 static void settle_collisions(struct entries *all)
 {
 	const struct entry *first = NULL, *last = NULL;
+	bool usable = false;
 
 	for (size_t i = 0; i < all->n; i++) {
 		struct entry *e = &all->item[i];
 
+		if (i == 0 || !same_name(e, e - 1))
+			usable = nameable(e);
+		e->usable = usable;
 		if (!e->usable)
 			continue;
 		if (!first || !same_family(first, e)) {
