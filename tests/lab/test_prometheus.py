@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import pathlib
+import re
 import socket
 import subprocess
 import urllib.parse
@@ -13,11 +15,37 @@ CONFIG = """
 global:
   scrape_interval: 1s
   scrape_timeout: 1s
+  evaluation_interval: 5s
+rule_files: [{rules}/*.r*.yml]
 scrape_configs:
   - job_name: rdma-pingmesh
     static_configs:
       - targets: [{targets}]
 """
+
+RULES = pathlib.Path(__file__).resolve().parents[2] / "etc/prometheus"
+# Panels that a healthy lab has figures for. Others are empty while all is well, or tell of counters
+# that rxe does not have.
+FILLED = {
+    "Sessions",
+    "Loss by host and rail",
+    "Hidden loss",
+    "SEND, 99th percentile",
+    "READ, 99th percentile",
+    "Acknowledgement of a SEND",
+    "Hosts, 99th percentile of READ",
+    "Slow hosts",
+    "Ports",
+    "Worst delay of the main loop",
+    "Probes delayed by this host itself",
+    "CPU",
+    "Series of a scrape",
+}
+# These need a quarter of a day, and a full hour.
+LATER = {
+    "instance_rail_op:rdma_rail_rtt_seconds:p99_day",
+    "instance_device_port:rdma_port_rate_bytes_per_second:max_week",
+}
 
 
 def free_port():
@@ -59,7 +87,7 @@ class Prometheus:
 @contextlib.contextmanager
 def prometheus(lab, directory):
     targets = ", ".join(lab.url(host).removeprefix("http://") for host in lab.hosts)
-    (directory / "prometheus.yml").write_text(CONFIG.format(targets=targets))
+    (directory / "prometheus.yml").write_text(CONFIG.format(targets=targets, rules=RULES))
     port = free_port()
     with (directory / "prometheus.log").open("w") as log:
         process = subprocess.Popen(
@@ -91,6 +119,46 @@ def test_prometheus_scrapes_all_hosts(lab, tmp_path):
         log = (tmp_path / "prometheus.log").read_text()
         assert "level=error" not in log and "level=warn" not in log, log
         ask_what_operators_ask(prom, hosts)
+        ask_every_rule(prom)
+        ask_every_panel(prom)
+
+
+def rules_of(prom):
+    groups = json.loads(prom.get("/api/v1/rules"))["data"]["groups"]
+    return [rule for group in groups for rule in group["rules"]]
+
+
+def ask_every_rule(prom):
+    """All are evaluated without an error, and what they record exists."""
+    rules = rules_of(prom)
+    assert len(rules) > 50
+    for rule in rules:
+        prom.query(rule["query"])
+        assert not rule.get("lastError"), rule
+    recorded = [rule["name"] for rule in rules if rule["type"] == "recording"]
+    for name in set(recorded) - LATER:
+        query = next(rule["query"] for rule in rules if rule["name"] == name)
+        wait_for(lambda query=query: prom.query(query), 60, f"something to record as {name}")
+    woken = prom.query('ALERTS{alertname=~"Rdma.*",alertstate="firing",severity="critical"}')
+    assert woken == []
+
+
+def panels():
+    dashboard = json.loads((RULES / "rdma-pingmesh.dashboard.json").read_text())
+    for panel in dashboard["panels"]:
+        for target in panel.get("targets", []):
+            query = target["expr"].replace("$__rate_interval", "30s")
+            yield panel["title"], re.sub(r"\$(instance|rail)\b", ".*", query)
+
+
+def ask_every_panel(prom):
+    seen = set()
+    for title, query in panels():
+        prom.query(query)
+        seen.add(title)
+        if title in FILLED:
+            wait_for(lambda query=query: prom.query(query), 60, f"{title} has figures: {query}")
+    assert FILLED <= seen
 
 
 def ask_what_operators_ask(prom, hosts):

@@ -1,0 +1,178 @@
+"""Rules for Prometheus and the dashboard: promtool's cases, and that runbook and documents name the
+same things.
+
+Usage: prometheus_rules.py ROOT COUNTERS_TOOL
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+
+ROOT = TOOL = None
+CASES = ("fires", "below", "clears", "restart")
+# Alerts are ready for these; the daemon tells them once it has rules and facts.
+COMING = {"rdma_rule_state_id", "rdma_port_expected_rate_bytes_per_second",
+          "rdma_pingmesh_fabric_info"}
+
+
+def directory():
+    return ROOT / "etc/prometheus"
+
+
+def promtool(*words):
+    done = subprocess.run(["promtool", *words], cwd=directory(), capture_output=True, text=True,
+                          timeout=300)
+    return done.returncode, done.stdout + done.stderr
+
+
+def code(name):
+    """A YAML file without its comments."""
+    return re.sub(r"(?m)^\s*#.*\n", "", (directory() / name).read_text())
+
+
+def alerts():
+    """(name, text) of each alert."""
+    text = code("rdma-pingmesh.rules.yml")
+    return [(part.split("\n")[0], part) for part in text.split("- alert: ")[1:]]
+
+
+def tests():
+    """(name, text) of each group of cases."""
+    return [(part.split("\n")[0], part)
+            for name in ("rdma-pingmesh.test.yml", "rdma-pingmesh.day.test.yml")
+            for part in code(name).split("  - name: ")[1:]]
+
+
+def recorded():
+    return re.findall(r"- record: (\S+)", code("rdma-pingmesh.recording.yml"))
+
+
+def runbook():
+    return (ROOT / "docs/RUNBOOK.md").read_text()
+
+
+def dashboard():
+    return json.loads((directory() / "rdma-pingmesh.dashboard.json").read_text())
+
+
+def queries():
+    for panel in dashboard()["panels"]:
+        for target in panel.get("targets", []):
+            yield panel["title"], target["expr"]
+
+
+def families():
+    """What docs/METRICS.md tells, and what follows from the table of counters."""
+    told = (ROOT / "docs/METRICS.md").read_text()
+    names = set(re.findall(r"`((?:rdma|process)_[a-z0-9_]+)", told))
+    rows = subprocess.check_output([TOOL, "rows"], text=True).splitlines()
+    for source, name in (row.split("\t")[:2] for row in rows):
+        prefix = "rdma_netdev_" if source == "ethtool" else "rdma_"
+        names |= {f"{prefix}{name}", f"{prefix}{name}_total"}
+    return names
+
+
+def named(text):
+    """The metrics that expressions name; of histograms and summaries the family."""
+    found = re.findall(r"(?<![a-z0-9_:\"])(?:rdma|process)_[a-z0-9_]+(?![a-z0-9_:])", text)
+    return {re.sub(r"_(bucket|sum|count)$", "", name) for name in found}
+
+
+class Rules(unittest.TestCase):
+    def test_rules_are_taken_by_promtool(self):
+        status, text = promtool("check", "rules", "rdma-pingmesh.rules.yml",
+                               "rdma-pingmesh.recording.yml")
+        self.assertEqual(status, 0, text)
+
+    def test_every_case_of_the_alerts_holds(self):
+        for name in ("rdma-pingmesh.test.yml", "rdma-pingmesh.day.test.yml"):
+            status, text = promtool("test", "rules", name)
+            self.assertEqual(status, 0, text)
+
+    def test_every_alert_has_its_cases(self):
+        groups = {}
+        for name, text in tests():
+            groups.setdefault(name.split(",")[0], []).append(text)
+        self.assertEqual(set(groups), {name for name, _ in alerts()})
+        for name, texts in groups.items():
+            if name == "RdmaMonitoringAbsent":
+                continue  # Nothing is there that could have a label.
+            for case in CASES:
+                self.assertTrue(any(f'"{case}' in text for text in texts), f"{name}: {case}")
+
+    def test_every_alert_tells_whom_to_wake_and_what_to_read(self):
+        names = [name for name, _ in alerts()]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertGreater(len(names), 30)
+        for name, text in alerts():
+            self.assertIn(f'runbook_url: "docs/RUNBOOK.md#{name.lower()}"', text)
+            self.assertRegex(text, r"severity: (warning|critical)\b")
+            self.assertIn("summary: ", text)
+
+    def test_runbook_has_a_section_for_every_alert_and_no_other(self):
+        parts = re.split(r"(?m)^## ", runbook())[1:]
+        self.assertEqual([part.split("\n")[0] for part in parts], [name for name, _ in alerts()])
+        for part in parts:
+            for point in ("Means:", "Look:", "Network or host?", "Clears"):
+                self.assertIn(f"* **{point}**", part)
+        anchors = set(re.findall(r"(?m)^## (\w+)", runbook().lower()))
+        for link in re.findall(r"\]\(#(\w+)\)", runbook()):
+            self.assertIn(link, anchors)
+
+    def test_alertmanager_names_alerts_that_exist(self):
+        names = {name for name, _ in alerts()}
+        told = set(re.findall(r"Rdma[A-Z]\w+", code("alertmanager.yml")))
+        self.assertGreater(len(told), 10)
+        self.assertEqual(told - names, set())
+
+
+class Names(unittest.TestCase):
+    def test_every_metric_that_is_named_is_documented(self):
+        known = families()
+        self.assertGreater(len(known), 300)
+        texts = {"alerts": code("rdma-pingmesh.rules.yml"),
+                 "recording rules": code("rdma-pingmesh.recording.yml"),
+                 "runbook": "\n".join(re.findall(r"`([^`]+)`", runbook()))}
+        texts |= {f"dashboard, {title}": expr for title, expr in queries()}
+        for where, text in texts.items():
+            unknown = named(text) - known - COMING
+            self.assertEqual(unknown, set(), f"{where}: not in docs/METRICS.md")
+
+    def test_every_recorded_series_is_documented_and_used(self):
+        told = (ROOT / "docs/METRICS.md").read_text()
+        used = code("rdma-pingmesh.rules.yml") + "".join(expr for _, expr in queries())
+        used += "".join(text for text in code("rdma-pingmesh.recording.yml").split("- record: "))
+        for name in recorded():
+            self.assertIn(f"`{name}`", told)
+            self.assertGreater(used.count(name), 1, name)
+        for name in re.findall(r"[a-z_]+:rdma_[a-z0-9_]+:[a-z0-9_]+", used):
+            self.assertIn(name, recorded())
+
+
+class Dashboard(unittest.TestCase):
+    def test_panels_are_whole(self):
+        panels = dashboard()["panels"]
+        self.assertEqual(len({panel["id"] for panel in panels}), len(panels))
+        variables = {v["name"] for v in dashboard()["templating"]["list"]} | {"__rate_interval"}
+        cells = set()
+        for panel in panels:
+            at = panel["gridPos"]
+            self.assertLessEqual(at["x"] + at["w"], 24)
+            mine = {(x, y) for x in range(at["x"], at["x"] + at["w"])
+                    for y in range(at["y"], at["y"] + at["h"])}
+            self.assertFalse(mine & cells, f"{panel['title']} covers another panel")
+            cells |= mine
+            if panel["type"] != "row":
+                self.assertTrue(panel["targets"], panel["title"])
+        for title, expr in queries():
+            self.assertTrue(set(re.findall(r"\$(\w+)", expr)) <= variables, title)
+
+
+if __name__ == "__main__":
+    ROOT, TOOL = pathlib.Path(sys.argv[1]), sys.argv[2]
+    unittest.main(argv=sys.argv[:1])
