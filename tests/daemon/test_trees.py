@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 import pytest
 from harness import Daemon, wait_for
@@ -169,17 +171,54 @@ def root():
         yield root
 
 
-def test_every_value_of_every_vendor_is_told_once_and_right(root):
-    """All trees in one root, their devices renamed apart, by one daemon."""
+def all_trees(root):
+    """All trees in one root, their devices renamed apart."""
     for index, name in enumerate(sorted(make_trees.TREES)):
         make_trees.TREES[name][1](str(root.parent / name))
         devices = root.parent / name / "class/infiniband"
         for device in devices.iterdir() if devices.exists() else ():
             device.rename(root / "class/infiniband" / f"{device.name}_{index}")
+
+
+def text_of(path):
+    """First line of an attribute; None if there is none that can be read."""
+    try:
+        return path.read_text().split("\n")[0].strip()
+    except OSError:
+        return None
+
+
+def fact_differences(samples, root):
+    """States, rate and link layer of each port that are told otherwise than the files say."""
+    infos = {(dict(labels)["device"], dict(labels)["port"]): dict(labels)
+             for name, labels in samples if name == "rdma_port_info"}
+    wrong = []
+    for port in root.glob("class/infiniband/*/ports/*"):
+        device = port.parent.parent.name
+        labels = frozenset({("device", device), ("port", port.name)})
+        rate = text_of(port / "rate")
+        facts = {"rdma_port_state_id": text_of(port / "state").split(":")[0],
+                 "rdma_port_physical_state_id": text_of(port / "phys_state").split(":")[0],
+                 "rdma_port_rate_bytes_per_second":
+                     rate and str(int(float(rate.split(" ")[0]) * 125000000))}
+        wrong += [(device, port.name, name, value, samples.get((name, labels)))
+                  for name, value in facts.items() if samples.get((name, labels)) != value]
+        files = {"link_layer": port / "link_layer", "firmware": port.parent.parent / "fw_ver",
+                 "board": port.parent.parent / "board_id"}
+        info = infos.get((device, port.name), {})
+        wrong += [(device, port.name, key, text_of(file), info.get(key))
+                  for key, file in files.items() if (text_of(file) or "") != info.get(key)]
+    return wrong
+
+
+def test_every_value_of_every_vendor_is_told_once_and_right(root):
+    """By one daemon, and with them what the ports say of themselves."""
+    all_trees(root)
     files = counter_files(root)
     assert len({parts(path)[0] for path in files}) > 25 and len(files) > 900
     with Reader(root) as daemon:
         wait_told(daemon, root, "all values")
+        assert fact_differences(daemon.exact(), root) == []
 
 
 def test_what_is_played_is_told_at_every_step(root):
@@ -198,3 +237,92 @@ def test_what_is_played_is_told_at_every_step(root):
             for device in {track.split("/")[0] for track in script.tracks} - set(script.gone):
                 assert daemon.metric("rdma_counters_reset_total", device=device + timeline.suffix) \
                     == script.resets.get(device, 0), (device, script.about)
+
+
+def test_a_host_without_rdma_is_served_and_takes_what_comes(root):
+    with Reader(root) as daemon:
+        assert daemon.json("/api/v1/devices")["devices"] == []
+        assert daemon.get("/api/v1/health")[0] == 200
+        before = daemon.log().count("\n")
+        time.sleep(1)
+        assert daemon.log().count("\n") == before
+        make_trees.TREES["mlx5-roce"][1](str(root.parent / "later"))
+        device = root.parent / "later/class/infiniband/mlx5_0"
+        device.rename(root / "class/infiniband/mlx5_0")
+        wait_told(daemon, root, "the device that came")
+
+
+class Scrapers:
+    """A hundred scrapes a second from four clients; what went wrong, and the longest one."""
+
+    def __init__(self, daemon):
+        self.daemon, self.failed, self.longest, self.count = daemon, [], 0, 0
+        self.over = threading.Event()
+        self.threads = [threading.Thread(target=self.run) for _ in range(4)]
+
+    def run(self):
+        while not self.over.wait(0.04):
+            begin = time.monotonic()
+            try:
+                status = self.daemon.get("/metrics")[0]
+            except OSError as error:
+                status = error
+            if status != 200:
+                self.failed.append(status)
+            self.longest = max(self.longest, time.monotonic() - begin)
+            self.count += 1
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        for thread in self.threads:
+            thread.join()
+
+
+def descriptors(pid):
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def test_a_blocked_file_and_a_vanishing_device_move_nothing_else(root):
+    """Under a hundred scrapes a second."""
+    good, gone, bad = (Timeline(root.parent / name, script, root, f"_{name}")
+                       for name, script in (("good", "ramps"), ("gone", "flapping"),
+                                            ("bad", "text")))
+    for timeline in (good, gone, bad):
+        timeline.play(0)
+    with Reader(root) as daemon:
+        wait_told(daemon, root, "all values")
+        main, worker = daemon.process.pid, daemon.worker_pid("mlx5_0_good")
+        before = descriptors(worker)
+        blocked = bad.path("mlx4_0/ports/1/counters/symbol_error")
+        blocked.unlink()
+        os.mkfifo(blocked)  # opened for reading it waits for a writer, who never comes
+        leaving = gone.path("mlx5_0")
+        with Scrapers(daemon) as scrapers:
+            for step in range(1, 3):
+                good.play(step)
+                leaving.rename(gone.aside / "left")
+                wait_for(lambda: not good_differs(daemon, good), what=f"step {step}")
+                wait_for(lambda: daemon.metric("rdma_link_downed_total", device=leaving.name) is None,
+                         what="a device that is gone from /metrics")
+                (gone.aside / "left").rename(leaving)
+                wait_for(lambda: daemon.metric("rdma_link_downed_total", device=leaving.name)
+                         is not None, what="a device that is back")
+            wait_for(lambda: daemon.metric("rdma_symbol_error_total", device="mlx4_0_bad", port="2")
+                     is None, what="values that are too old to be told")
+        assert scrapers.failed == [] and scrapers.longest < 5 and scrapers.count > 100
+        assert daemon.process.poll() is None and daemon.process.pid == main
+        assert daemon.worker_pid("mlx5_0_good") == worker and descriptors(worker) <= before + 1
+        errors = {labels: value for (name, labels), value in daemon.metrics().items()
+                  if name == "rdma_sysfs_read_errors_total" and value}
+        assert not [labels for labels in errors if ("device", "mlx5_0_good") in labels], errors
+
+
+def good_differs(daemon, timeline):
+    files = {path: text for path, text in counter_files(timeline.sys).items()
+             if path.startswith("mlx5_0_good/")}
+    return differences(daemon.exact(), files)
