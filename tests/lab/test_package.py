@@ -83,7 +83,8 @@ def test_purging_leaves_nothing_but_the_user(package):
         "ls -d /etc/rdma-pingmesh /var/lib/rdma-pingmesh /run/rdma-pingmesh "
         "/usr/sbin/rdma-pingmesh* /usr/bin/rdma-pingmesh* /usr/libexec/rdma-pingmesh "
         "/lib/systemd/system/rdma-pingmesh* /usr/share/man/man*/rdma-pingmesh* "
-        "/usr/share/bash-completion/completions/rdma-pingmesh* /usr/share/doc/rdma-pingmesh",
+        "/usr/share/bash-completion/completions/rdma-pingmesh* /usr/share/doc/rdma-pingmesh "
+        "/usr/share/rdma-pingmesh",
         check=False,
     )
     assert left.stdout == ""
