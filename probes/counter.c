@@ -22,6 +22,10 @@
 /* Reading state or rate runs a firmware command or takes the RTNL lock, and with rxe on a netdev
  * without speed each read is a line in the kernel log. */
 #define STATE_AGE_NS (5 * NSEC_PER_SEC)
+#define STATE_AGE_TOLD_NS (30 * NSEC_PER_SEC) /* where changes are told */
+/* Which files there are. A driver makes its own when it registers the device or a port, and that
+ * shows. Descriptors that are held are as old at most: whatever was mounted over a file counts. */
+#define LIST_AGE_NS (30 * NSEC_PER_SEC)
 /* A GID table has up to a thousand files a port, and changes come with an event anyway. */
 #define NAMES_AGE_NS (60 * NSEC_PER_SEC)
 
@@ -31,8 +35,12 @@ struct counter_reader {
 	char *path; /* of the device's directory */
 	char name[FACT_NAME];
 	bool poked;
-	bool any_read;			       /* in this round */
-	uint64_t state_read_ns, names_read_ns; /* 0: never */
+	bool any_read; /* in this round */
+	bool told;     /* of changes of links, by counter_reader_link() */
+	bool in_sysfs; /* the device's directory */
+	uint64_t state_read_ns, names_read_ns, listed_ns; /* 0: never */
+	dev_t dir_dev;
+	ino_t dir_ino; /* of the device's directory: another device has another */
 	uint64_t success_wall_ns;
 	uint64_t resets_seen;
 	struct counter_reset resets[RESETS_KEPT];
@@ -42,7 +50,8 @@ struct counter_reader {
 	struct port_reader ports[PORT_MAX]; /* by number */
 	struct gid_table gids;
 	struct counter_set set;
-	uint32_t values_dropped;
+	uint32_t list_dropped;	   /* files that found no room */
+	uint32_t values_dropped;   /* those, and statistics of netdevs */
 	uint32_t netdev_stats_max; /* 0: none are asked for */
 	bool has_ethtool;
 	struct ethtool ethtool;
@@ -91,6 +100,7 @@ void counter_reader_free(struct counter_reader *r)
 		return;
 	if (r->has_ethtool)
 		ethtool_close(&r->ethtool);
+	counter_set_clear(&r->set);
 	free(r->path);
 	free(r);
 }
@@ -103,6 +113,22 @@ void counter_reader_set_netdev_stats(struct counter_reader *r, uint32_t max)
 void counter_reader_poke(struct counter_reader *r)
 {
 	r->poked = true;
+}
+
+void counter_reader_set_told(struct counter_reader *r, bool told)
+{
+	r->told = told;
+}
+
+bool counter_reader_link(struct counter_reader *r, const char *netdev)
+{
+	for (uint32_t i = 0; i < r->n_ports; i++) {
+		if (!netdev || strcmp(r->ports[i].fact.netdev, netdev) == 0) {
+			r->state_read_ns = r->listed_ns = 0;
+			return true;
+		}
+	}
+	return false;
 }
 
 /* Keeps what is known of a port that stays; ports are few and hardly ever change. */
@@ -205,10 +231,19 @@ static bool is_due(uint64_t last_ns, uint64_t now_ns, uint64_t age_ns)
 	return last_ns == 0 || now_ns - last_ns >= age_ns;
 }
 
-static void facts_read(struct counter_reader *r, int dev_fd, uint64_t now_ns)
+/* Elsewhere than in sysfs, files come and go as somebody likes. */
+static bool list_due(const struct counter_reader *r, uint64_t now_ns)
 {
-	bool anew = ports_list(r, dev_fd) || r->poked;
+	return !r->in_sysfs || r->poked || is_due(r->listed_ns, now_ns, LIST_AGE_NS);
+}
 
+static void facts_read(struct counter_reader *r, int dev_fd, uint64_t now_ns, bool list)
+{
+	uint64_t state_age = r->told ? STATE_AGE_TOLD_NS : STATE_AGE_NS;
+	bool anew = r->poked;
+
+	if (list)
+		anew |= ports_list(r, dev_fd);
 	if (r->poked) {
 		counter_set_retry(&r->set);
 		for (uint32_t i = 0; i < r->n_ports; i++)
@@ -218,7 +253,7 @@ static void facts_read(struct counter_reader *r, int dev_fd, uint64_t now_ns)
 	}
 	r->poked = false;
 	/* States first: the link layer says what "IB/RoCE v1" is. */
-	if (anew || is_due(r->state_read_ns, now_ns, STATE_AGE_NS))
+	if (anew || is_due(r->state_read_ns, now_ns, state_age))
 		states_read(r, dev_fd, now_ns);
 	if (anew || is_due(r->names_read_ns, now_ns, NAMES_AGE_NS))
 		names_read(r, dev_fd, now_ns);
@@ -253,7 +288,7 @@ static int dir_list(struct counter_reader *r, int dev_fd, uint8_t port, enum cou
 		    counter_set_see(&r->set, port, source, name))
 			(*room)--;
 		else
-			r->values_dropped++;
+			r->list_dropped++;
 	}
 	sysfs_dir_close(&dir);
 	return error;
@@ -273,9 +308,12 @@ static void level_list(struct counter_reader *r, int dev_fd, uint8_t port, size_
 	}
 }
 
-static void counters_list(struct counter_reader *r, int dev_fd)
+static void counters_list(struct counter_reader *r, int dev_fd, uint64_t now_ns)
 {
-	r->values_dropped = 0;
+	r->listed_ns = now_ns;
+	r->list_dropped = 0;
+	counter_set_release(&r->set);
+	r->set.held.max = held_limit();
 	counter_set_begin(&r->set);
 	level_list(r, dev_fd, 0, LEVEL_DEVICE);
 	for (uint32_t i = 0; i < r->n_ports; i++)
@@ -332,10 +370,16 @@ static bool file_read(struct counter_reader *r, int dev_fd, struct counter_file 
 		f->skip--;
 		return false;
 	}
-	source_path(path, sizeof(path), f->port, f->source, f->name);
-	n = sysfs_read(dev_fd, path, text, sizeof(text));
-	if (n == -ENOENT)
+	n = f->held.number ? held_read(&f->held, &r->set.held, text, sizeof(text)) : -ENODEV;
+	/* It is not held, or left and may be back. */
+	if (n == -ENODEV) {
+		source_path(path, sizeof(path), f->port, f->source, f->name);
+		n = held_open_read(&f->held, &r->set.held, dev_fd, path, text, sizeof(text));
+	}
+	if (n == -ENOENT) {
+		r->listed_ns = 0;
 		return false;
+	}
 	if (n < 0) {
 		file_failed(r, f, sysfs_error_class(n));
 		return false;
@@ -361,6 +405,10 @@ static void counters_read(struct counter_reader *r, int dev_fd, struct counter_r
 		if (counter_saturated(f->row->width, f->last))
 			v->flags = COUNTER_SATURATED;
 		round->n_values++;
+	}
+	if (r->set.held.ran_out) {
+		counter_set_release(&r->set);
+		r->set.held.max = 0; /* until the next listing */
 	}
 }
 
@@ -472,14 +520,20 @@ static void round_fill(const struct counter_reader *r, struct counter_round *rou
 	round->values_dropped = r->values_dropped;
 }
 
+static void forget(struct counter_reader *r)
+{
+	counter_set_clear(&r->set);
+	r->n_ports = r->gids.n = 0;
+	r->device = (struct device_fact){0};
+	r->state_read_ns = r->names_read_ns = r->listed_ns = 0;
+}
+
 /* Nothing of a device that left may outlive it, nor greet one that comes back by its name. */
 static int device_gone(struct counter_reader *r, struct counter_round *round, uint64_t now_ns,
 		       uint64_t wall_ns)
 {
-	r->n_ports = r->gids.n = r->set.n = 0;
-	r->device = (struct device_fact){0};
+	forget(r);
 	r->any_read = false;
-	r->state_read_ns = r->names_read_ns = 0;
 	round_begin(r, round, now_ns, wall_ns);
 	round_end(r, round, wall_ns);
 	return -ENODEV;
@@ -488,6 +542,35 @@ static int device_gone(struct counter_reader *r, struct counter_round *round, ui
 static bool gone(int error)
 {
 	return error == ENOENT || error == ENODEV || error == ENOTDIR;
+}
+
+/* It left and came back since the last round, with counters that began anew. */
+static void look_whose(struct counter_reader *r, int dev_fd)
+{
+	struct stat st;
+
+	r->in_sysfs = held_in_sysfs(dev_fd);
+	if (fstat(dev_fd, &st) < 0 || (st.st_ino == r->dir_ino && st.st_dev == r->dir_dev))
+		return;
+	r->dir_ino = st.st_ino;
+	r->dir_dev = st.st_dev;
+	counter_set_release(&r->set);
+	r->state_read_ns = r->names_read_ns = r->listed_ns = 0;
+}
+
+static void read_all(struct counter_reader *r, int dev_fd, struct counter_round *round,
+		     uint64_t now_ns)
+{
+	bool list;
+
+	look_whose(r, dev_fd);
+	list = list_due(r, now_ns);
+	facts_read(r, dev_fd, now_ns, list);
+	if (list)
+		counters_list(r, dev_fd, now_ns);
+	r->values_dropped = r->list_dropped;
+	counters_read(r, dev_fd, round);
+	netdevs_read(r, round);
 }
 
 int counter_reader_run(struct counter_reader *r, struct counter_round *round, uint64_t now_ns,
@@ -505,10 +588,7 @@ int counter_reader_run(struct counter_reader *r, struct counter_round *round, ui
 		round_end(r, round, wall_ns);
 		return 0;
 	}
-	facts_read(r, dev_fd, now_ns);
-	counters_list(r, dev_fd);
-	counters_read(r, dev_fd, round);
-	netdevs_read(r, round);
+	read_all(r, dev_fd, round, now_ns);
 	close(dev_fd);
 	/* It may have left while we read: what was got is then half of something. */
 	if (stat(r->path, &st) < 0 && gone(errno))

@@ -6,12 +6,14 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/clock.h"
 #include "probes/counter.h"
+#include "probes/link_watch.h"
 #include "probes/table.h"
 
 #define INTERVAL_MIN_NS (100 * NSEC_PER_MSEC)
@@ -25,6 +27,10 @@ struct counter_loop {
 	struct counter_reader *reader;
 	int wake_fd, done_fd;
 	pthread_t thread;
+	bool of_host; /* the tree is this host's own /sys */
+	bool watching;
+	bool soon; /* a port's link changed */
+	struct link_watch links;
 	_Atomic uint64_t interval_ns;
 	_Atomic uint32_t netdev_stats;
 	atomic_bool stop, poked, gone;
@@ -40,10 +46,12 @@ static void notify(int event_fd)
 		return;
 }
 
-/* Waits for the eventfd at most max_ns; false when nothing came. */
-static bool await(int event_fd, uint64_t max_ns)
+/* Waits for the eventfd, or for the other one if it is not -1, at most max_ns; false when nothing
+ * came by the eventfd. */
+static bool await(int event_fd, int other_fd, uint64_t max_ns)
 {
-	struct pollfd p = {.fd = event_fd, .events = POLLIN};
+	struct pollfd p[] = {{.fd = event_fd, .events = POLLIN},
+			     {.fd = other_fd, .events = POLLIN}};
 	struct timespec timeout = {
 		.tv_sec = (time_t)(max_ns / NSEC_PER_SEC),
 		.tv_nsec = (long)(max_ns % NSEC_PER_SEC),
@@ -51,7 +59,8 @@ static bool await(int event_fd, uint64_t max_ns)
 	uint64_t number;
 
 	/* What is read says nothing, the flags say all. */
-	return ppoll(&p, 1, &timeout, NULL) > 0 && read(event_fd, &number, sizeof(number)) > 0;
+	return ppoll(p, 2, &timeout, NULL) > 0 && p[0].revents &&
+	       read(event_fd, &number, sizeof(number)) > 0;
 }
 
 static void beat(struct counter_loop *l)
@@ -82,7 +91,22 @@ static void wait_until(struct counter_loop *l, uint64_t due_ns)
 {
 	uint64_t now = clock_now_ns(), left = due_ns > now ? due_ns - now : 0;
 
-	await(l->wake_fd, left < BEAT_NS ? left : BEAT_NS);
+	await(l->wake_fd, l->watching ? l->links.netlink.fd : -1, left < BEAT_NS ? left : BEAT_NS);
+}
+
+static void link_changed(void *arg, const char *netdev)
+{
+	struct counter_loop *l = arg;
+
+	l->soon |= counter_reader_link(l->reader, netdev);
+}
+
+static void watch_links(struct counter_loop *l)
+{
+	if (!l->of_host)
+		return;
+	l->watching = link_watch_open(&l->links) == 0;
+	counter_reader_set_told(l->reader, l->watching);
 }
 
 /* When the round after the one from began to ended is due. */
@@ -93,7 +117,7 @@ static uint64_t next_due(struct counter_loop *l, uint64_t began_ns, uint64_t end
 	/* A device that takes long has its rest between rounds, or it is asked all the time. */
 	if (ended_ns - began_ns > interval / 2)
 		due = ended_ns + interval;
-	if (atomic_load(&l->poked) && ended_ns + POKE_NS < due)
+	if ((l->soon || atomic_load(&l->poked)) && ended_ns + POKE_NS < due)
 		due = ended_ns + POKE_NS;
 	return due;
 }
@@ -102,12 +126,16 @@ static void loop_run(struct counter_loop *l)
 {
 	uint64_t began = 0, ended = 0;
 
+	watch_links(l);
 	while (!atomic_load(&l->stop)) {
 		uint64_t now = clock_now_ns();
 
 		beat(l);
+		if (l->watching)
+			link_watch_read(&l->links, link_changed, l);
 		if (ended == 0 || now >= next_due(l, began, ended)) {
 			began = now;
+			l->soon = false;
 			run_round(l, now);
 			ended = clock_now_ns();
 			continue;
@@ -128,6 +156,8 @@ static void loop_free(struct counter_loop *l)
 	if (l->done_fd >= 0)
 		close(l->done_fd);
 	counter_reader_free(l->reader);
+	if (l->watching)
+		link_watch_close(&l->links);
 	free(l);
 }
 
@@ -168,6 +198,7 @@ struct counter_loop *counter_loop_start(struct table *t, const char *sysfs_root,
 	if (!l)
 		return NULL;
 	l->table = t;
+	l->of_host = strcmp(sysfs_root, "/sys") == 0;
 	l->interval_ns = interval_of(interval_ns);
 	l->netdev_stats = netdev_stats;
 	l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -211,7 +242,7 @@ bool counter_loop_stop(struct counter_loop *l, uint64_t max_ns)
 	atomic_store(&l->stop, true);
 	notify(l->wake_fd);
 	/* Either it says that it is done, or it turns out to have left just as we gave up. */
-	if (!await(l->done_fd, max_ns) && !atomic_exchange(&l->left, true)) {
+	if (!await(l->done_fd, -1, max_ns) && !atomic_exchange(&l->left, true)) {
 		pthread_detach(thread); /* l may be freed by now */
 		return false;
 	}

@@ -29,6 +29,19 @@ static uint32_t lower_bound(const struct counter_set *set, uint8_t port, uint8_t
 	return low;
 }
 
+void counter_set_release(struct counter_set *set)
+{
+	for (uint32_t i = 0; i < set->n; i++)
+		held_close(&set->files[i].held, &set->held);
+	set->held.ran_out = false;
+}
+
+void counter_set_clear(struct counter_set *set)
+{
+	counter_set_release(set);
+	set->n = 0;
+}
+
 void counter_set_begin(struct counter_set *set)
 {
 	for (uint32_t i = 0; i < set->n; i++)
@@ -67,8 +80,10 @@ void counter_set_end(struct counter_set *set)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < set->n; i++) {
-		if (!set->files[i].seen)
+		if (!set->files[i].seen) {
+			held_close(&set->files[i].held, &set->held);
 			continue;
+		}
 		if (kept != i)
 			set->files[kept] = set->files[i];
 		kept++;

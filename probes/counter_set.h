@@ -2,6 +2,7 @@
  * to be remembered of each from round to round. Fixed capacity; counter thread only. */
 #pragma once
 #include "probes/counter_table.h"
+#include "probes/held.h"
 
 struct counter_file {
 	char name[FACT_NAME];
@@ -12,14 +13,20 @@ struct counter_file {
 	bool has_last;
 	uint64_t last;
 	const struct counter_row *row;
+	struct held held;
 };
 
 /* Several hundred kB, of which only what is used is ever touched if it comes from calloc(). */
 struct counter_set {
 	uint32_t n;
+	struct held_room held;
 	struct counter_file files[COUNTER_MAX];
 };
 
+/* Forget all files. */
+void counter_set_clear(struct counter_set *set);
+/* Let go of the descriptors of all files; they are opened again when they are next read. */
+void counter_set_release(struct counter_set *set);
 /* A listing begins; files that are not seen until its end are forgotten. */
 void counter_set_begin(struct counter_set *set);
 /* A file is there; name is shorter than FACT_NAME. false: the set is full. */

@@ -8,27 +8,36 @@
 
 #include "probes/sysfs_value.h"
 
-/* sysfs gives a file whole in one read, and so do file systems for the few bytes asked here. */
+/* sysfs gives a file whole in one read, and so do file systems for the few bytes asked here. What
+ * cannot be read from a place, as a pipe, is no attribute, but may stand in for one. */
 static ssize_t read_once(int fd, char *buffer, size_t size)
 {
 	ssize_t n;
 
 	do {
-		n = read(fd, buffer, size);
+		n = pread(fd, buffer, size, 0);
+		if (n < 0 && errno == ESPIPE)
+			n = read(fd, buffer, size);
 	} while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : n;
 }
 
 int sysfs_read(int dir_fd, const char *path, char *ret, size_t size)
 {
-	int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
+	int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC), r;
 
 	ret[0] = '\0';
 	if (fd < 0)
 		return -errno;
-	n = read_once(fd, ret, size);
+	r = sysfs_read_fd(fd, ret, size);
 	close(fd);
+	return r;
+}
+
+int sysfs_read_fd(int fd, char *ret, size_t size)
+{
+	ssize_t n = read_once(fd, ret, size);
+
 	if (n < 0 || (size_t)n == size) {
 		ret[0] = '\0';
 		return n < 0 ? (int)n : -EFBIG;

@@ -10,6 +10,8 @@
  * there, -EFBIG longer than size - 1, -EBADMSG has a NUL inside; else what open or read said.
  * Blocks as long as the driver does. */
 int sysfs_read(int dir_fd, const char *path, char *ret, size_t size);
+/* The same of a file that is open, from its beginning, wherever it was read before. */
+int sysfs_read_fd(int fd, char *ret, size_t size);
 /* The class of a negative errno as metrics name it. */
 enum read_error sysfs_error_class(int error);
 

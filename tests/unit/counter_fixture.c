@@ -1,12 +1,16 @@
 #include "counter_fixture.h"
 
 #include <errno.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 int __real_openat(int dir_fd, const char *path, int flags, ...);
 int __wrap_openat(int dir_fd, const char *path, int flags, ...);
-ssize_t __real_read(int fd, void *buffer, size_t size);
-ssize_t __wrap_read(int fd, void *buffer, size_t size);
+ssize_t __real_pread(int fd, void *buffer, size_t size, off_t at);
+ssize_t __wrap_pread(int fd, void *buffer, size_t size, off_t at);
+int __real_fstatfs(int fd, struct statfs *ret);
+int __wrap_fstatfs(int fd, struct statfs *ret);
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
@@ -23,25 +27,40 @@ static bool ends_with(const char *path, const char *end)
 
 int __wrap_openat(int dir_fd, const char *path, int flags, ...)
 {
-	int fd = __real_openat(dir_fd, path, flags);
+	int fd = -1;
 
+	if (trap.failing_open && ends_with(path, trap.failing_open))
+		errno = EMFILE;
+	else
+		fd = __real_openat(dir_fd, path, flags);
 	if (trap.fatal && ends_with(path, trap.fatal))
 		sysfs_tree_show(trap.root, NULL);
-	if (trap.counted && ends_with(path, trap.counted))
+	if (trap.counted && ends_with(path, trap.counted)) {
 		trap.opens++;
+		trap.counted_fd = fd;
+	}
 	if (trap.failing && ends_with(path, trap.failing))
 		trap.fd = fd;
 	return fd;
 }
 
-ssize_t __wrap_read(int fd, void *buffer, size_t size)
+int __wrap_fstatfs(int fd, struct statfs *ret)
+{
+	int r = __real_fstatfs(fd, ret);
+
+	if (trap.sysfs)
+		ret->f_type = SYSFS_MAGIC;
+	return r;
+}
+
+ssize_t __wrap_pread(int fd, void *buffer, size_t size, off_t at)
 {
 	if (trap.failing && fd == trap.fd) {
 		trap.fd = -1;
 		errno = trap.error;
 		return -1;
 	}
-	return __real_read(fd, buffer, size);
+	return __real_pread(fd, buffer, size, at);
 }
 
 void *__wrap_malloc(size_t size)

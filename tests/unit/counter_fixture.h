@@ -1,5 +1,5 @@
 /* A counter reader over a tree, with traps in the calls that it makes. Link with
- * -Wl,--wrap=openat,--wrap=read,--wrap=malloc,--wrap=calloc. */
+ * -Wl,--wrap=openat,--wrap=pread,--wrap=fstatfs,--wrap=malloc,--wrap=calloc. */
 #pragma once
 #include "support.h"
 
@@ -11,8 +11,11 @@
 struct trap {
 	const char *failing; /* reading a path with this end fails with error */
 	int error, fd;
-	const char *counted; /* opens of a path with this end are counted */
+	const char *counted;	  /* opens of a path with this end are counted */
+	const char *failing_open; /* there is no descriptor for paths with this end */
 	unsigned opens, allocations;
+	int counted_fd;		  /* of the last of them */
+	bool sysfs;		  /* the tree is to be taken for a /sys */
 	const char *fatal, *root; /* opening this path makes the tree at root lose its device */
 };
 
