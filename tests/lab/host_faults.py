@@ -79,10 +79,14 @@ mkdir -p /run/slow
 mount -o noatime /dev/mapper/slow /run/slow
 cp -r COUNTERS /run/slow/hw_counters
 """
+# The service holds the files of sysfs open: when something changes on the port's netdev, it looks
+# what is there by now.
+TOUCH_LINK = "ip link set dev $(cat /sys/class/infiniband/rxe0/parent) alias seen$RANDOM"
 # What is in memory would be answered from there.
 STOP_DISK = """
 set -e
 mount --bind /run/slow/hw_counters COUNTERS
+TOUCH
 sync -f /run/slow
 dmsetup suspend --noflush --nolockfs slow
 echo 2 > /proc/sys/vm/drop_caches
@@ -110,7 +114,8 @@ def counters_of_port(lab, host, device="rxe0"):
 def silent_counter(lab, host, name):
     """Whoever opens that counter waits for ever, or until he is killed."""
     path = f"{counters_of_port(lab, host)}/{name}"
-    lab.exec(host, f"mkfifo -m 644 /run/silent && mount --bind /run/silent {path}")
+    mount = f"mkfifo -m 644 /run/silent && mount --bind /run/silent {path}"
+    lab.exec(host, f"{mount} && {TOUCH_LINK}")
     try:
         yield
     finally:
@@ -123,7 +128,7 @@ def dead_disk_under_counters(lab, host):
     """Whoever asks for a counter of the port sleeps in the kernel, and no signal ends that."""
 
     def run(script):
-        lab.exec(host, script.replace("COUNTERS", path))
+        lab.exec(host, script.replace("COUNTERS", path).replace("TOUCH", TOUCH_LINK))
 
     path = counters_of_port(lab, host)
     run(SLOW_DISK)
