@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,21 +73,65 @@ static void print_status(const json_t *status)
 	strbuf_free(&line);
 }
 
-static void print_finding(const json_t *finding)
+/* Whole numbers as they are, others to three digits or more. */
+static void add_figure(struct strbuf *out, double value)
+{
+	bool whole = value == floor(value) || fabs(value) >= 1000;
+
+	strbuf_printf(out, whole && fabs(value) < 1e15 ? "%.0f" : "%.3g", value);
+}
+
+/* "  packet_seq_err 120 (threshold 100) in 1m00s" */
+static void print_evidence(const json_t *evidence)
 {
 	struct strbuf line = {0};
+	char buf[TEXT_SHORT];
+	double value, threshold, window = 0;
 
-	command_add_finding(&line, finding);
+	if (!value_double(evidence, "value", &value))
+		return;
+	strbuf_printf(&line, "  %s ", value_text(evidence, "name", "?"));
+	add_figure(&line, value);
+	if (value_double(evidence, "threshold", &threshold)) {
+		strbuf_puts(&line, " (threshold ");
+		add_figure(&line, threshold);
+		strbuf_putc(&line, ')');
+	}
+	if (value_double(evidence, "window_seconds", &window) && window > 0)
+		strbuf_printf(&line, " in %s", text_duration(window, buf));
 	command_print_line(line.data ? line.data : "");
 	strbuf_free(&line);
 }
 
-/* What is wrong, each with its subject. Without findings the host's reason has to do. */
+static void print_finding(const json_t *finding)
+{
+	struct strbuf line = {0};
+	json_t *evidence;
+	size_t i;
+
+	command_add_finding(&line, finding);
+	command_print_line(line.data ? line.data : "");
+	strbuf_free(&line);
+	json_array_foreach(value_array(finding, "evidence"), i, evidence) print_evidence(evidence);
+}
+
+static void print_those(const json_t *findings, bool critical)
+{
+	json_t *finding;
+	size_t i;
+
+	json_array_foreach(findings, i, finding)
+	{
+		if (!strcmp(value_text(finding, "severity", ""), "critical") == critical)
+			print_finding(finding);
+	}
+}
+
+/* What is wrong, each with its subject and evidence, critical ones first. Without findings the
+ * host's reason has to do. */
 static void print_findings(const struct cli_options *o, const char *reason)
 {
 	struct answer a;
-	json_t *finding;
-	size_t i;
 	bool got = command_fetch(o, "/api/v1/findings", &a);
 
 	if (!got || !json_array_size(value_array(a.json, "findings"))) {
@@ -97,7 +142,8 @@ static void print_findings(const struct cli_options *o, const char *reason)
 		return;
 	}
 	putchar('\n');
-	json_array_foreach(value_array(a.json, "findings"), i, finding) print_finding(finding);
+	print_those(value_array(a.json, "findings"), true);
+	print_those(value_array(a.json, "findings"), false);
 	answer_free(&a);
 }
 

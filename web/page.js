@@ -129,7 +129,8 @@
 	}
 
 	function showFindings(findings) {
-		const items = findings.map((f) => {
+		const first = (f) => f.severity === "critical" ? 0 : 1;
+		const items = findings.sort((a, b) => first(a) - first(b)).map((f) => {
 			const li = el("li");
 			const meta = [f.subject, f.cause, "since " + clock(f.since), ...f.evidence.map(evidence)];
 			li.append(badge(f.severity), el("span", "", f.text), el("span", "meta", meta.join("  ·  ")));

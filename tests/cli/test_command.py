@@ -316,6 +316,24 @@ class CommandTest(unittest.TestCase):
         self.assertIn("sessions 2 of 2 up, rails 1 of 1 up", done.stdout)
         self.assertIn("warning peer:host2 remote_host since 2026-", done.stdout)
 
+    def test_status_tells_the_evidence_and_what_is_critical_first(self):
+        def finding(severity, subject, *evidence):
+            return {"cause": "local_nic", "severity": severity, "subject": subject, "since": NOW,
+                    "text": "something", "evidence": [
+                        dict(zip(("name", "value", "threshold", "window_seconds"), e))
+                        for e in evidence]}
+        self.answer("status", status("failing", cause="local_nic", reason="something"))
+        self.answer("findings", envelope(findings=[
+            finding("warning", "port:a/1", ("lost", 120, 100, 60), ("share", 0.012345, None, 0),
+                    ("rate", 123456.7, None, 0)),
+            finding("critical", "port:b/1", ("name\x1b[2J", 1e300, None, None), ("unknown", None))]))
+        lines = self.run_command("status").stdout.splitlines()[3:]
+        self.assertTrue(lines[0].startswith("critical port:b/1 "))
+        self.assertEqual(lines[1], "  name?[2J 1e+300")
+        self.assertTrue(lines[2].startswith("warning port:a/1 "))
+        self.assertEqual(lines[3:], ["  lost 120 (threshold 100) in 1m00s", "  share 0.0123",
+                                     "  rate 123457"])
+
     def test_status_stands_without_findings(self):
         self.answer("status", status("unknown", reason="nothing is measured yet"))
         for findings in ((500, b"oops"), envelope(findings=[]), envelope(findings=7)):
