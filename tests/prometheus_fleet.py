@@ -7,6 +7,7 @@ Usage: prometheus_fleet.py ROOT
 """
 
 import json
+import math
 import pathlib
 import re
 import subprocess
@@ -109,8 +110,8 @@ def name_of(key):
     return f"{dict(key)['__name__']}{{{labels}}}"
 
 
-def firing(series):
-    """{(alert, host)} at the minute ASKED, of all alerts there are."""
+def ask(series, query):
+    """What an instant query answers at the minute ASKED, as promtool writes it."""
     # promtool tells what it got where that is not what was expected.
     document = {
         "rule_files": [f"{ROOT}/etc/prometheus/rdma-pingmesh.{part}.yml"
@@ -121,7 +122,7 @@ def firing(series):
             "input_series": [{"series": name_of(key), "values": text_of(values)}
                              for key, values in series.items()],
             "promql_expr_test": [{
-                "expr": 'ALERTS{alertstate="firing"} or vector(0)',
+                "expr": f"{query} or vector(-1)",
                 "eval_time": f"{ASKED}m",
                 "exp_samples": [],
             }],
@@ -134,7 +135,12 @@ def firing(series):
                               text=True, timeout=100)
     got = re.search(r"got: (.*)", done.stdout + done.stderr)
     assert got, done.stdout + done.stderr
-    told = re.findall(r"\{([^}]*alertname=[^}]*)\}", got[1])
+    return got[1]
+
+
+def firing(series):
+    """[(alert, host)] of all alerts there are."""
+    told = re.findall(r"\{([^}]*alertname=[^}]*)\}", ask(series, 'ALERTS{alertstate="firing"}'))
     labels = [dict(re.findall(r'(\w+)="([^"]*)"', each)) for each in told]
     return sorted((each["alertname"], each.get("host", "")) for each in labels)
 
@@ -151,9 +157,24 @@ def lose_peer(s, host, **rail):
                  **rail)
 
 
+def calculate(formula, **sizes):
+    """ "7 x H + 1" with H: a sum of products."""
+    return sum(math.prod(sizes[word] if word in sizes else int(word) for word in term.split(" x "))
+               for term in formula.split(" + "))
+
+
 class Fleet(unittest.TestCase):
     def test_a_quiet_fleet_is_told_nothing_of(self):
         self.assertEqual(firing(fleet()), [])
+
+    def test_recorded_series_are_as_many_as_the_documents_say(self):
+        told = (ROOT / "docs/METRICS.md").read_text()
+        formula = re.search(r"(?m)^    (7 x H .*?)  +1,000 hosts of 8 rails: ([0-9,]+)$", told)
+        self.assertEqual(calculate(formula[1], H=1000, R=8), int(formula[2].replace(",", "")))
+        got = ask(fleet(), 'count({__name__=~".+:rdma_.+:.+"})')
+        of_a_day = 2 * len(HOSTS) * 2  # six hours later
+        self.assertEqual(float(re.match(r"\{\} (\S+)", got)[1]),
+                         calculate(formula[1], H=len(HOSTS), R=2) - of_a_day, got)
 
     def test_a_host_that_dies_is_one_alert_and_its_daemon_another(self):
         s = fleet()
