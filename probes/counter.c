@@ -313,7 +313,8 @@ static void counters_list(struct counter_reader *r, int dev_fd, uint64_t now_ns)
 	r->listed_ns = now_ns;
 	r->list_dropped = 0;
 	counter_set_release(&r->set);
-	r->set.held.max = held_limit();
+	/* Elsewhere everything is listed anew each round, and nothing is worth holding. */
+	r->set.held.max = r->in_sysfs ? held_limit() : 0;
 	counter_set_begin(&r->set);
 	level_list(r, dev_fd, 0, LEVEL_DEVICE);
 	for (uint32_t i = 0; i < r->n_ports; i++)
