@@ -86,11 +86,16 @@ static int apply_number(const struct conf_key *key, void *target, const char *va
 	uint64_t v;
 	int r;
 
+	if (key->type == CONF_LIMIT && !strcmp(value, "off")) {
+		*out = 0;
+		return 0;
+	}
 	r = key->type == CONF_SIZE ? conf_parse_size(value, &v) : conf_parse_u64(value, &v);
 	if (r == -EINVAL) {
 		snprintf(err, errlen, "'%.64s' is not a %s", value,
-			 key->type == CONF_SIZE ? "size: write bytes, as 64, 4k or 1M"
-						: "whole number");
+			 key->type == CONF_SIZE	   ? "size: write bytes, as 64, 4k or 1M"
+			 : key->type == CONF_LIMIT ? "whole number, nor off"
+						   : "whole number");
 		return -EINVAL;
 	}
 	if (r == 0 && v >= key->min && v <= limit(key)) {
@@ -102,8 +107,9 @@ static int apply_number(const struct conf_key *key, void *target, const char *va
 	if (key->type == CONF_SIZE)
 		snprintf(err, errlen, "'%.64s' is out of range: %s to %s", value, min, max);
 	else
-		snprintf(err, errlen, "'%.64s' is out of range: %llu to %llu", value,
-			 (unsigned long long)key->min, (unsigned long long)limit(key));
+		snprintf(err, errlen, "'%.64s' is out of range: %llu to %llu%s", value,
+			 (unsigned long long)key->min, (unsigned long long)limit(key),
+			 key->type == CONF_LIMIT ? ", or off" : "");
 	return -EINVAL;
 }
 
@@ -146,6 +152,7 @@ static int apply_typed(const struct conf_key *key, void *target, const char *val
 		return apply_bool(key, target, value, err, errlen);
 	case CONF_U32:
 	case CONF_SIZE:
+	case CONF_LIMIT:
 		return apply_number(key, target, value, err, errlen);
 	case CONF_DURATION:
 	case CONF_INTERVAL:

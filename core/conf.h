@@ -21,6 +21,7 @@ enum conf_type {
 			  required */
 	CONF_INTERVAL, /* as CONF_DURATION, or "off" = 0 */
 	CONF_SIZE,     /* uint32_t bytes: "64", "4k", "1M" */
+	CONF_LIMIT,    /* as CONF_U32, or "off" = 0; min is at least 1 */
 	CONF_CUSTOM,   /* parse() below; may repeat */
 };
 

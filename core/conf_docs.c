@@ -52,6 +52,10 @@ void conf_describe_type(const struct conf_key *key, struct strbuf *out)
 		strbuf_puts(out, "number");
 		add_range(key, format_number, out);
 		break;
+	case CONF_LIMIT:
+		strbuf_puts(out, "number or off");
+		add_range(key, format_number, out);
+		break;
 	case CONF_DURATION:
 		strbuf_puts(out, "duration");
 		add_range(key, conf_format_duration, out);

@@ -46,6 +46,12 @@ static void print_typed(const struct conf_key *key, const void *p, struct strbuf
 	case CONF_U32:
 		strbuf_u64(out, get_u32(p));
 		break;
+	case CONF_LIMIT:
+		if (get_u32(p) == 0)
+			strbuf_puts(out, "off");
+		else
+			strbuf_u64(out, get_u32(p));
+		break;
 	case CONF_SIZE:
 		print_size(get_u32(p), out);
 		break;
