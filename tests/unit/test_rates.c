@@ -1,0 +1,436 @@
+#include "chance.h"
+#include "support.h"
+
+#include "core/clock.h"
+#include "health/rates.h"
+
+#define SEC NSEC_PER_SEC
+#define T0 (1000 * SEC)
+
+/* A device whose only counters are these. */
+struct fixture {
+	struct rates *rates;
+	uint64_t now;
+	struct counter_value values[16];
+	size_t n;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	f->rates = rates_new();
+	f->now = T0;
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	rates_free(f->rates);
+	free(f);
+	return 0;
+}
+
+static struct counter_value *counter(struct fixture *f, enum counter_source source,
+				     const char *name, uint64_t value)
+{
+	struct counter_value *v = &f->values[f->n++];
+
+	snprintf(v->name, sizeof(v->name), "%s", name);
+	v->source = (uint8_t)source;
+	v->port = 1;
+	v->value = value;
+	return v;
+}
+
+static void look_after(struct fixture *f, uint64_t ns)
+{
+	struct rates_round round = {.values = f->values, .n_values = f->n};
+
+	f->now += ns;
+	round.mono_ns = f->now;
+	rates_add(f->rates, &round);
+}
+
+static struct rate get(const struct fixture *f, enum signal signal, int priority,
+		       enum rate_window window)
+{
+	struct rate rate;
+
+	assert_true(rates_get(f->rates, 1, signal, priority, window, &rate));
+	return rate;
+}
+
+static bool known(const struct fixture *f, enum signal signal)
+{
+	struct rate rate;
+
+	return rates_get(f->rates, 1, signal, -1, RATE_10S, &rate);
+}
+
+static void assert_near(double value, double wanted)
+{
+	double off = value > wanted ? value - wanted : wanted - value;
+
+	if (off > 1e-6 * (wanted > 1 ? wanted : 1))
+		fail_msg("%.9g is not %.9g", value, wanted);
+}
+
+static void test_one_value_is_no_rate_and_two_are(void **state)
+{
+	struct fixture *f = *state;
+	struct counter_value *v = counter(f, SOURCE_HW_COUNTERS, "out_of_sequence", 100);
+
+	look_after(f, 5 * SEC);
+	assert_false(known(f, SIGNAL_LOSS_RX_OUT_OF_SEQ));
+	assert_true(rates_has(f->rates, 1, SIGNAL_LOSS_RX_OUT_OF_SEQ, -1));
+	v->value = 150;
+	look_after(f, 5 * SEC);
+	assert_near(get(f, SIGNAL_LOSS_RX_OUT_OF_SEQ, -1, RATE_10S).per_second, 10);
+	assert_string_equal(get(f, SIGNAL_LOSS_RX_OUT_OF_SEQ, -1, RATE_10S).name,
+			    "out_of_sequence");
+	assert_false(rates_has(f->rates, 1, SIGNAL_LOSS_NAK_RCVD, -1));
+}
+
+static void test_windows_cover_what_their_names_say(void **state)
+{
+	struct fixture *f = *state;
+	struct counter_value *v = counter(f, SOURCE_HW_COUNTERS, "out_of_sequence", 0);
+
+	/* Ten minutes at one rate, then half a minute at another. */
+	for (unsigned i = 0; i < 120; i++, v->value += 5)
+		look_after(f, 5 * SEC);
+	v->value -= 5;
+	for (unsigned i = 0; i < 6; i++) {
+		v->value += 500;
+		look_after(f, 5 * SEC);
+	}
+	assert_near(get(f, SIGNAL_LOSS_RX_OUT_OF_SEQ, -1, RATE_10S).per_second, 100);
+	assert_near(get(f, SIGNAL_LOSS_RX_OUT_OF_SEQ, -1, RATE_1M).growth, 3000 + 30);
+	assert_near(get(f, SIGNAL_LOSS_RX_OUT_OF_SEQ, -1, RATE_5M).growth, 3000 + 270);
+	assert_int_equal(get(f, SIGNAL_LOSS_RX_OUT_OF_SEQ, -1, RATE_5M).covered_ns, 300 * SEC);
+}
+
+static void test_a_wrap_goes_on_and_a_reset_covers_less(void **state)
+{
+	struct fixture *f = *state;
+	struct counter_value *v = counter(f, SOURCE_HW_COUNTERS, "out_of_sequence", UINT32_MAX - 9);
+	struct rate rate;
+
+	look_after(f, 5 * SEC);
+	v->value = 10;
+	look_after(f, 5 * SEC);
+	assert_near(get(f, SIGNAL_LOSS_RX_OUT_OF_SEQ, -1, RATE_1M).growth, 20);
+	v->value = 3; /* the driver was loaded again */
+	look_after(f, 5 * SEC);
+	v->value = 8;
+	look_after(f, 5 * SEC);
+	rate = get(f, SIGNAL_LOSS_RX_OUT_OF_SEQ, -1, RATE_1M);
+	assert_near(rate.growth, 25);
+	assert_int_equal(rate.covered_ns, 10 * SEC);
+	assert_near(rate.per_second, 2.5);
+}
+
+static void test_growth_over_a_gap_counts_for_the_whole_gap(void **state)
+{
+	struct fixture *f = *state;
+	struct counter_value *v = counter(f, SOURCE_HW_COUNTERS, "out_of_sequence", 0);
+	struct rate rate;
+
+	for (unsigned i = 0; i < 20; i++)
+		look_after(f, 5 * SEC);
+	v->value = 600;
+	look_after(f, 120 * SEC); /* the worker was away */
+	rate = get(f, SIGNAL_LOSS_RX_OUT_OF_SEQ, -1, RATE_10S);
+	assert_near(rate.per_second, 5);
+	assert_int_equal(rate.covered_ns, 120 * SEC);
+	look_after(f, 5 * SEC);
+	look_after(f, 5 * SEC);
+	assert_near(get(f, SIGNAL_LOSS_RX_OUT_OF_SEQ, -1, RATE_10S).per_second, 0);
+}
+
+static void test_a_counter_that_comes_back_lost_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct counter_value *v = counter(f, SOURCE_HW_COUNTERS, "out_of_sequence", 0);
+	struct rate rate;
+
+	for (unsigned i = 0; i < 10; i++)
+		look_after(f, 5 * SEC);
+	f->n = 0;
+	for (unsigned i = 0; i < 5; i++)
+		look_after(f, 5 * SEC);
+	assert_false(rates_has(f->rates, 1, SIGNAL_LOSS_RX_OUT_OF_SEQ, -1));
+	assert_false(known(f, SIGNAL_LOSS_RX_OUT_OF_SEQ));
+	f->n = 1;
+	v->value = 60;
+	look_after(f, 5 * SEC);
+	rate = get(f, SIGNAL_LOSS_RX_OUT_OF_SEQ, -1, RATE_10S);
+	assert_near(rate.growth, 60);
+	assert_int_equal(rate.covered_ns, 30 * SEC);
+}
+
+static void test_a_counter_that_stays_away_is_forgotten_alone(void **state)
+{
+	struct fixture *f = *state;
+
+	counter(f, SOURCE_HW_COUNTERS, "packet_seq_err", 0);
+	counter(f, SOURCE_HW_COUNTERS, "out_of_sequence", 0);
+	counter(f, SOURCE_ETHTOOL, "link_down_events_phy", 0);
+	look_after(f, 5 * SEC);
+	f->n = 1;
+	for (unsigned i = 0; i < 200; i++) {
+		f->values[0].value += 5;
+		look_after(f, 5 * SEC);
+	}
+	f->n = 3;
+	look_after(f, 5 * SEC);
+	/* It begins anew: what it gained since it was last seen is not known any more. */
+	assert_false(known(f, SIGNAL_LOSS_RX_OUT_OF_SEQ));
+	f->values[1].value = 20;
+	look_after(f, 5 * SEC);
+	assert_near(get(f, SIGNAL_LOSS_RX_OUT_OF_SEQ, -1, RATE_5M).growth, 20);
+	assert_near(get(f, SIGNAL_LOSS_NAK_RCVD, -1, RATE_5M).growth, 5 * 58);
+}
+
+static void test_a_round_that_is_not_later_is_ignored(void **state)
+{
+	struct fixture *f = *state;
+	struct counter_value *v = counter(f, SOURCE_HW_COUNTERS, "out_of_sequence", 0);
+
+	look_after(f, 5 * SEC);
+	v->value = 5;
+	look_after(f, 5 * SEC);
+	v->value = 500;
+	look_after(f, 0);
+	assert_near(get(f, SIGNAL_LOSS_RX_OUT_OF_SEQ, -1, RATE_10S).growth, 5);
+}
+
+static void test_two_views_of_one_thing_are_never_added(void **state)
+{
+	struct fixture *f = *state;
+	struct counter_value *pma = counter(f, SOURCE_COUNTERS, "link_downed", 0);
+	struct counter_value *phy = counter(f, SOURCE_ETHTOOL, "link_down_events_phy", 0);
+	struct counter_value *own = counter(f, SOURCE_HW_COUNTERS, "rp_cnp_handled", 0);
+	struct counter_value *optional = counter(f, SOURCE_HW_COUNTERS, "cc_rx_cnp_pkts", 0);
+
+	look_after(f, 5 * SEC);
+	pma->value = 2;
+	phy->value = 3;
+	own->value = 100;
+	optional->value = 90;
+	look_after(f, 5 * SEC);
+	assert_near(get(f, SIGNAL_LINK_DOWN, -1, RATE_10S).growth, 3);
+	assert_string_equal(get(f, SIGNAL_LINK_DOWN, -1, RATE_10S).name, "link_down_events_phy");
+	assert_near(get(f, SIGNAL_CC_CNP_RX, -1, RATE_10S).growth, 100);
+	/* Where the better one goes, the other one is there. */
+	f->values[1] = f->values[3];
+	f->n = 1;
+	for (unsigned i = 0; i < 5; i++)
+		look_after(f, 5 * SEC);
+	assert_string_equal(get(f, SIGNAL_LINK_DOWN, -1, RATE_5M).name, "link_downed");
+}
+
+static void test_parts_of_one_thing_are_added_and_the_biggest_named(void **state)
+{
+	struct fixture *f = *state;
+	struct counter_value *shorted = counter(f, SOURCE_ETHTOOL, "module_bad_shorted", 0);
+	struct counter_value *stuck = counter(f, SOURCE_ETHTOOL, "module_bus_stuck", 0);
+	struct counter_value *lane0 = counter(f, SOURCE_ETHTOOL, "rx_err_lane_0_phy", 0);
+	struct counter_value *lane3 = counter(f, SOURCE_ETHTOOL, "rx_err_lane_3_phy", 0);
+
+	look_after(f, 5 * SEC);
+	shorted->value = 1;
+	stuck->value = 4;
+	lane0->value = 5;
+	lane3->value = 7;
+	look_after(f, 5 * SEC);
+	assert_near(get(f, SIGNAL_LINK_MODULE_ERR, -1, RATE_10S).growth, 5);
+	assert_string_equal(get(f, SIGNAL_LINK_MODULE_ERR, -1, RATE_10S).name, "module_bus_stuck");
+	assert_near(get(f, SIGNAL_LINK_RAW_ERRORS_LANE, -1, RATE_10S).growth, 12);
+}
+
+static void test_priorities_are_kept_apart(void **state)
+{
+	struct fixture *f = *state;
+
+	counter(f, SOURCE_ETHTOOL, "rx_prio3_pause_duration", 0);
+	counter(f, SOURCE_ETHTOOL, "rx_prio5_pause_duration", 0);
+	look_after(f, 5 * SEC);
+	f->values[0].value = 5000000;
+	look_after(f, 5 * SEC);
+	assert_int_equal(rates_priorities(f->rates, 1, SIGNAL_PFC_RX_US), 1 << 3 | 1 << 5);
+	assert_near(get(f, SIGNAL_PFC_RX_US, 3, RATE_10S).per_second, 1e6);
+	assert_near(get(f, SIGNAL_PFC_RX_US, 5, RATE_10S).per_second, 0);
+	assert_false(rates_has(f->rates, 1, SIGNAL_PFC_RX_US, -1));
+}
+
+static void test_words_are_told_as_bytes_and_gauges_as_their_mean(void **state)
+{
+	struct fixture *f = *state;
+	struct counter_value *words = counter(f, SOURCE_COUNTERS, "port_rcv_data", 0);
+	struct counter_value *percent = counter(f, SOURCE_ETHTOOL, "outbound_pci_stalled_rd", 10);
+
+	look_after(f, 5 * SEC);
+	words->value = 100;
+	percent->value = 50;
+	look_after(f, 5 * SEC);
+	percent->value = 10;
+	look_after(f, 5 * SEC);
+	assert_near(get(f, SIGNAL_TRAFFIC_RX, -1, RATE_10S).growth, 400);
+	assert_near(get(f, SIGNAL_HOST_PCI_STALL_RD_PCT, -1, RATE_10S).per_second, 30);
+}
+
+static void test_a_counter_at_its_end_is_said_to_be(void **state)
+{
+	struct fixture *f = *state;
+	struct counter_value *v = counter(f, SOURCE_COUNTERS, "link_downed", 250);
+
+	look_after(f, 5 * SEC);
+	v->value = 255;
+	look_after(f, 5 * SEC);
+	assert_true(get(f, SIGNAL_LINK_DOWN, -1, RATE_10S).saturated);
+	assert_near(get(f, SIGNAL_LINK_DOWN, -1, RATE_10S).growth, 5);
+}
+
+static void test_more_counters_than_there_is_room_for_do_no_harm(void **state)
+{
+	struct fixture *f = *state;
+	struct counter_value *many = calloc(COUNTER_MAX, sizeof(*many));
+	struct rates_round round = {.values = many, .n_values = COUNTER_MAX};
+
+	for (unsigned i = 0; i < COUNTER_MAX; i++) {
+		snprintf(many[i].name, sizeof(many[i].name), "rx_err_lane_%u_phy", i);
+		many[i].source = SOURCE_ETHTOOL;
+		many[i].port = (uint8_t)(i % 250);
+	}
+	for (unsigned i = 1; i < 4; i++) {
+		round.mono_ns = T0 + i * 5 * SEC;
+		rates_add(f->rates, &round);
+	}
+	assert_true(rates_has(f->rates, 1, SIGNAL_LINK_RAW_ERRORS_LANE, -1));
+	free(many);
+}
+
+/* --- against an exact model --- */
+
+#define STEPS 400
+
+/* Every round that was: when, and what the true growth and known time up to then are. */
+struct model {
+	uint64_t at[STEPS], growth[STEPS], covered[STEPS];
+	size_t n;
+};
+
+/* The slots of the window: a round in which one was filled, spaced by 4.5 s. */
+static size_t window_start(const struct model *m, uint64_t window_ns)
+{
+	size_t slot[STEPS], n = 0, k;
+
+	for (size_t i = 0; i < m->n; i++)
+		if (!n || m->at[i] - m->at[slot[n - 1]] >= 9 * SEC / 2)
+			slot[n++] = i;
+	k = n;
+	while (k > 0 && k + 72 > n) {
+		k--;
+		if (m->at[m->n - 1] - m->at[slot[k]] >= window_ns)
+			return slot[k];
+	}
+	return slot[k];
+}
+
+static void check_against(const struct fixture *f, const struct model *m, enum rate_window w)
+{
+	size_t from = window_start(m, rate_window_ns[w]), last = m->n - 1;
+	uint64_t covered = m->covered[last] / NSEC_PER_MSEC - m->covered[from] / NSEC_PER_MSEC;
+	struct rate rate;
+	bool is_known = rates_get(f->rates, 1, SIGNAL_LOSS_RX_OUT_OF_SEQ, -1, w, &rate);
+
+	assert_int_equal(is_known, covered > 0);
+	if (!is_known)
+		return;
+	assert_near(rate.growth, (double)(m->growth[last] - m->growth[from]));
+	assert_int_equal(rate.covered_ns / NSEC_PER_MSEC, covered);
+	assert_near(rate.per_second, rate.growth * 1e3 / (double)covered);
+}
+
+static void play(uint64_t seed)
+{
+	void *state;
+	struct chance c = {seed * 2654435761u + 1};
+	struct fixture *f;
+	struct counter_value *v;
+	struct model m = {0};
+	uint64_t interval = (1 + chance_below(&c, 12)) * SEC, growth = 0, covered = 0, seen = 0;
+
+	set_up(&state);
+	f = state;
+	v = counter(f, SOURCE_HW_COUNTERS, "out_of_sequence", chance_below(&c, UINT32_MAX));
+	for (unsigned i = 0; i < STEPS; i++) {
+		uint64_t step = chance_below(&c, 1000), before = v->value;
+		uint64_t gap = interval + chance_below(&c, 200) * NSEC_PER_MSEC;
+		bool reset = chance_below(&c, 50) == 0 && before > 5000;
+
+		if (chance_below(&c, 20) == 0)
+			gap += chance_below(&c, 200) * SEC;
+		if (chance_below(&c, 60) == 0)
+			before = v->value = UINT32_MAX - chance_below(&c, 500), reset = false,
+			seen = 0;
+		/* 32 bits; what fell by less than half of that began anew. */
+		v->value = reset ? before - 1 - chance_below(&c, 4000) : (uint32_t)(before + step);
+		if (seen && reset)
+			step = 0;
+		if (!seen && i) { /* it was set: a jump that is none of the model's business */
+			growth = 0;
+			covered = 0;
+			rates_free(f->rates);
+			f->rates = rates_new();
+			m.n = 0;
+		}
+		look_after(f, gap);
+		if (seen && !reset) {
+			growth += step;
+			covered += f->now - seen;
+		}
+		seen = f->now;
+		m.at[m.n] = f->now;
+		m.growth[m.n] = growth;
+		m.covered[m.n++] = covered;
+		for (unsigned w = 0; w < RATE_WINDOWS; w++)
+			check_against(f, &m, (enum rate_window)w);
+	}
+	tear_down(&state);
+}
+
+static void test_random_ramps_agree_with_an_exact_model(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 60; seed++)
+		play(seed);
+}
+
+int main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		T(test_one_value_is_no_rate_and_two_are),
+		T(test_windows_cover_what_their_names_say),
+		T(test_a_wrap_goes_on_and_a_reset_covers_less),
+		T(test_growth_over_a_gap_counts_for_the_whole_gap),
+		T(test_a_counter_that_comes_back_lost_nothing),
+		T(test_a_counter_that_stays_away_is_forgotten_alone),
+		T(test_a_round_that_is_not_later_is_ignored),
+		T(test_two_views_of_one_thing_are_never_added),
+		T(test_parts_of_one_thing_are_added_and_the_biggest_named),
+		T(test_priorities_are_kept_apart),
+		T(test_words_are_told_as_bytes_and_gauges_as_their_mean),
+		T(test_a_counter_at_its_end_is_said_to_be),
+		T(test_more_counters_than_there_is_room_for_do_no_harm),
+		cmocka_unit_test(test_random_ramps_agree_with_an_exact_model),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
