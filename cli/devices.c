@@ -18,6 +18,7 @@ enum column {
 	COL_LINK,
 	COL_STATE,
 	COL_RATE,
+	COL_HEALTH,
 	COL_COUNT,
 };
 
@@ -25,7 +26,7 @@ static const char *const titles[COL_COUNT] = {
 	[COL_DEVICE] = "DEVICE", [COL_VERDICT] = "VERDICT",   [COL_WORKER] = "WORKER",
 	[COL_FOR] = "FOR",	 [COL_RESTARTS] = "RESTARTS", [COL_PORT] = "PORT",
 	[COL_RAIL] = "RAIL",	 [COL_NETDEV] = "NETDEV",     [COL_LINK] = "LINK",
-	[COL_STATE] = "STATE",	 [COL_RATE] = "RATE",
+	[COL_STATE] = "STATE",	 [COL_RATE] = "RATE",	      [COL_HEALTH] = "HEALTH",
 };
 
 static void put_number(struct text_table *t, size_t column, const json_t *object, const char *key)
@@ -62,6 +63,7 @@ static void put_port(struct text_table *t, const json_t *port)
 	text_table_cell(t, COL_STATE, value_text(port, "state", ""));
 	if (rate != UINT64_MAX)
 		text_table_cell(t, COL_RATE, text_rate(rate, buf));
+	text_table_cell(t, COL_HEALTH, value_text(port, "verdict", ""));
 }
 
 /* One line a port; a device whose ports are not known has one all the same. */
@@ -85,6 +87,7 @@ static void put_rows(struct text_table *t, const json_t *device, double now)
 static void tint(struct text_table *t)
 {
 	text_table_tint(t, COL_VERDICT);
+	text_table_tint(t, COL_HEALTH);
 }
 
 static void name_device(const json_t *device, struct strbuf *out)

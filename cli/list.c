@@ -1,30 +1,47 @@
 #include "cli/list.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/table.h"
 #include "cli/value.h"
 
+static void print_reason(const struct list_view *v, const json_t *member, const json_t *port,
+			 bool *first)
+{
+	struct strbuf line = {0};
+
+	if (*first)
+		putchar('\n');
+	*first = false;
+	v->name(member, &line);
+	if (port)
+		strbuf_printf(&line, " port %llu", (unsigned long long)value_u64(port, "port", 0));
+	strbuf_printf(&line, ": %s", value_text(port ? port : member, "reason", ""));
+	command_print_line(line.data ? line.data : "");
+	strbuf_free(&line);
+}
+
+/* A port whose reason is its device's too is not told twice. */
 static void print_reasons(const struct list_view *v, const json_t *list)
 {
+	json_t *member, *port;
 	bool first = true;
-	json_t *member;
-	size_t i;
+	size_t i, k;
 
 	json_array_foreach(list, i, member)
 	{
 		const char *reason = value_text(member, "reason", "");
-		struct strbuf line = {0};
 
-		if (!reason[0])
-			continue;
-		if (first)
-			putchar('\n');
-		first = false;
-		v->name(member, &line);
-		strbuf_printf(&line, ": %s", reason);
-		command_print_line(line.data ? line.data : "");
-		strbuf_free(&line);
+		if (reason[0])
+			print_reason(v, member, NULL, &first);
+		json_array_foreach(value_array(member, "ports"), k, port)
+		{
+			const char *own = value_text(port, "reason", "");
+
+			if (own[0] && strcmp(own, reason))
+				print_reason(v, member, port, &first);
+		}
 	}
 }
 

@@ -1,4 +1,5 @@
-/* The commands that show one JSON list as a table, with the reasons of what is not ok below it. */
+/* The commands that show one JSON list as a table, with the reasons of what is not ok, its
+ * ports included, below it. */
 #pragma once
 #include <jansson.h>
 #include "cli/command.h"

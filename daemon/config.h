@@ -8,6 +8,7 @@
 #include "core/strbuf.h"
 #include "daemon/address.h"
 #include "daemon/peer_list.h"
+#include "health/rule.h"
 #include "probes/facts.h"
 #include "probes/wish.h"
 
@@ -52,6 +53,7 @@ struct config {
 	uint32_t netdev_stats;	   /* of a port at most; 0: none */
 	char exclude[EXCLUDE_MAX]; /* device globs, one blank between them; never opened */
 	bool also_node_exporter, also_rdma_exporter; /* names of theirs that are told besides */
+	struct rule_limits rules;
 	struct peer_list peers;		   /* of the `peer` lines, this host's own ones included */
 	char secret_file[CONFIG_PATH_MAX]; /* absolute; "": none */
 	bool has_secret;

@@ -313,6 +313,24 @@ static void print_accept(const void *target, const char *instance, struct strbuf
 		.help = "a probe without completion by then has failed"                            \
 	}
 
+#define RULE_SWITCH(rule, name)                                                                    \
+	{                                                                                          \
+		.section = "rules", .key = name, .type = CONF_BOOL, .effect = CONF_RELOAD,         \
+		FIELD(rules.on[rule]), .default_text = "yes",                                      \
+		.help = "off: the rule " name " is not asked"                                      \
+	}
+#define RULE_LEVEL(rule, name, level, text, max_, help_)                                           \
+	{                                                                                          \
+		.section = "rules", .key = name "_" #level, .type = CONF_LIMIT,                    \
+		.effect = CONF_RELOAD, FIELD(rules.level[rule]), .default_text = text, .min = 1,   \
+		.max = max_, .help = #level " from this on: " help_                                \
+	}
+/* A switch and the limits of its two levels. */
+#define RULE_KEYS(rule, name, warning_, critical_, max_, help_)                                    \
+	RULE_SWITCH(rule, name), RULE_LEVEL(rule, name, warning, warning_, max_, help_),           \
+		RULE_LEVEL(rule, name, critical, critical_, max_, help_)
+#define MILLIARD 1000000000
+
 static const struct conf_key keys[] = {
 	{.section = "daemon",
 	 .key = "name",
@@ -568,6 +586,43 @@ static const struct conf_key keys[] = {
 	 .print = print_also_as,
 	 .help = "also tell counters under the names of these exporters, as node_exporter, "
 		 "rdma_exporter; see COMPATIBILITY.md"},
+	RULE_SWITCH(RULE_LINK_DOWN, "link_down"),
+	RULE_KEYS(RULE_LINK_FLAP, "link_flap", "2", "5", 100,
+		  "times that the link went down in 5 minutes"),
+	RULE_KEYS(RULE_LINK_ERRORS, "link_errors", "10", "1000", MILLIARD,
+		  "symbol, checksum and uncorrected errors of the link in 5 minutes"),
+	RULE_SWITCH(RULE_LINK_DEGRADED, "link_degraded"),
+	RULE_KEYS(RULE_CONGESTION, "congestion", "10000", "off", MILLIARD,
+		  "congestion marks or notifications a second, over a minute"),
+	RULE_KEYS(RULE_CC_BROKEN, "cc_broken", "100", "off", MILLIARD,
+		  "marks without any answer, or notifications ignored, in a minute"),
+	RULE_KEYS(RULE_LOSS, "loss", "60", "6000", MILLIARD,
+		  "losses and retransmissions in a minute, those of our failed probes left out"),
+	RULE_KEYS(RULE_RECEIVER_NOT_READY, "receiver_not_ready", "600", "off", MILLIARD,
+		  "requests without a receive posted for them, in a minute"),
+	RULE_KEYS(RULE_PAUSE_RECEIVED, "pause_received", "5", "30", 100,
+		  "percent of a minute in which the network paused the port"),
+	RULE_KEYS(RULE_PAUSE_SENT, "pause_sent", "5", "30", 100,
+		  "percent of a minute in which the port paused the network"),
+	RULE_SWITCH(RULE_PFC_STORM, "pfc_storm"),
+	RULE_LEVEL(RULE_PFC_STORM, "pfc_storm", warning, "1", 1000000,
+		   "storms that the NIC itself told in 5 minutes"),
+	RULE_LEVEL(RULE_PFC_STORM, "pfc_storm", critical, "99", 100,
+		   "percent of 10 seconds that were paused while nothing moved"),
+	RULE_KEYS(RULE_PCIE_BOTTLENECK, "pcie_bottleneck", "10", "off", 100,
+		  "percent of the seconds of a minute in which PCIe stalled the NIC"),
+	RULE_SWITCH(RULE_COUNTERS_SATURATED, "counters_saturated"),
+	RULE_SWITCH(RULE_COUNTERS_UNREADABLE, "counters_unreadable"),
+	RULE_SWITCH(RULE_FIRMWARE_STUCK, "firmware_stuck"),
+	{.section = "rules",
+	 .key = "recovery",
+	 .type = CONF_DURATION,
+	 .effect = CONF_RELOAD,
+	 FIELD(rules.recovery_ns),
+	 .default_text = "10m",
+	 .min = NSEC_PER_SEC,
+	 .max = 24 * HOUR,
+	 .help = "a link that was down or flapped is told until it was well for this long"},
 	{.section = "peers",
 	 .key = "peer",
 	 .type = CONF_CUSTOM,

@@ -57,6 +57,7 @@ void device_free(struct device *d)
 	if (!d)
 		return;
 	worker_proc_free(d->proc);
+	device_rules_free(d->rules);
 	free(d);
 }
 

@@ -8,6 +8,7 @@
 #include "daemon/rails.h"
 #include "daemon/ratelimit.h"
 #include "daemon/worker_proc.h"
+#include "health/device_rules.h"
 #include "health/snapshot.h"
 
 #define DEVICE_STOP_GRACE_NS                                                                       \
@@ -70,6 +71,7 @@ struct device {
 	bool has_rss;
 	uint64_t rss_bytes;
 	struct device_totals totals;
+	struct device_rules *rules; /* NULL before its first counters */
 	/* What was told about it, so that it is not told again and again. */
 	struct ratelimit async_limit, drain_limit, duplicate_limit, refused_limit;
 	struct ratelimit lack_limit, corrupt_limit, doubt_limit, reset_limit;

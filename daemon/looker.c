@@ -12,6 +12,8 @@
 #include "daemon/doubts.h"
 #include "daemon/lacks.h"
 #include "daemon/pace.h"
+#include "daemon/rule_feed.h"
+#include "daemon/rule_log.h"
 #include "daemon/verdict_log.h"
 #include "daemon/view.h"
 #include "health/judge.h"
@@ -44,8 +46,10 @@ void looker_read_device(struct looker *l, struct device *dev)
 	rails_read(d->rails, dev->name, table, &dev->classes);
 	has_round = table_get_counters(table, l->scratch);
 	device_totals_read(&dev->totals, table, has_round ? l->scratch : NULL);
-	if (has_round)
+	if (has_round) {
 		counter_news_tell(d->journal, dev, l->scratch);
+		rule_feed(d, dev, l->scratch);
+	}
 }
 
 static void begin_rails(struct daemon *d)
@@ -120,8 +124,10 @@ static void judge(struct looker *l, struct snapshot *s, const struct view_judged
 	for (size_t i = 0; !l->daemon->stopper && i < s->n_sessions; i++)
 		if (judged->of[i]->judged.changed)
 			verdict_log_change(l->daemon->journal, &s->sessions[i], judged->of[i]);
-	if (!l->daemon->stopper)
+	if (!l->daemon->stopper) {
+		rule_log_changes(l->daemon->journal, l->last, s);
 		verdict_log_host(l->daemon->journal, l->last, s);
+	}
 	for (size_t i = 0; i < s->n_sessions; i++)
 		if (!s->sessions[i].reason[0])
 			s->sessions[i].reason = lacks_words(s, judged->of[i]);

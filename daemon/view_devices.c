@@ -118,6 +118,9 @@ bool view_devices(struct snapshot *s, const struct daemon *d, struct counter_rou
 		fill_worker(s, to, dev);
 		if (!fill_counters(s, to, dev, scratch))
 			return false;
+		if (dev->rules && dev->state != WORKER_RELEASED && !to->gone &&
+		    !device_rules_fill(dev->rules, s, to))
+			return false;
 		judged->devices[s->n_devices++].trouble = snapshot_str(s, device_trouble(dev));
 		note_duplicate(s, dev, judged);
 	}

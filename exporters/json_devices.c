@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "exporters/gid_text.h"
+#include "exporters/json_port_rules.h"
 
 /* A name that two sources have is told by the second one with its source before it. */
 static bool name_taken(const struct snap_device *d, size_t i)
@@ -119,6 +120,7 @@ static void put_port(struct jsonw *j, const struct snapshot *s, const struct sna
 	put_counters(j, d, p->port);
 	put_netdev_counters(j, d, p->port);
 	put_saturated(j, d, p->port);
+	json_put_port_rules(j, snapshot_port_rules(d, p->port));
 	jsonw_close_object(j);
 }
 

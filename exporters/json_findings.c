@@ -24,6 +24,8 @@ static bool findings_row(struct json_list *l, struct jsonw *j)
 	jsonw_put_string(j, "cause", cause_name(f->cause));
 	jsonw_put_string(j, "severity", f->critical ? "critical" : "warning");
 	jsonw_put_string(j, "subject", f->subject);
+	if (f->rule)
+		jsonw_put_string(j, "rule", f->rule);
 	jsonw_put_timestamp(j, "since", f->since_wall_ns);
 	jsonw_put_string(j, "text", f->text);
 	jsonw_key(j, "evidence");

@@ -7,6 +7,7 @@
 
 void metrics_put_rails(struct exposition *e, const struct snapshot *s);
 void metrics_put_devices(struct exposition *e, const struct snapshot *s);
+void metrics_put_rules(struct exposition *e, const struct snapshot *s);
 void metrics_put_netdevs(struct exposition *e, const struct snapshot *s);
 void metrics_put_counters(struct exposition *e, const struct snapshot *s);
 void metrics_put_sessions(struct exposition *e, const struct snapshot *s);

@@ -6,7 +6,7 @@
 #include "core/hash.h"
 
 struct standing {
-	uint64_t hash; /* of cause and subject */
+	uint64_t hash; /* of cause, subject and rule */
 	uint64_t since_wall_ns;
 };
 
@@ -35,9 +35,16 @@ static int by_hash(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static uint64_t finding_hash(enum cause cause, const char *subject)
+static uint64_t finding_hash(const char *rule, enum cause cause, const char *subject)
 {
-	return hash_str(subject) * CAUSE_COUNT + cause;
+	uint64_t hash = hash_str(subject) * CAUSE_COUNT + cause;
+
+	return rule ? hash ^ hash_str(rule) : hash;
+}
+
+static bool same_rule(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
 }
 
 static uint64_t standing_since(const struct finding_memory *m, uint64_t hash, uint64_t now)
@@ -62,10 +69,12 @@ bool findings_begin(struct findings *f, struct snapshot *s, struct finding_memor
 	return f->list && f->minor;
 }
 
-static bool listed(const struct findings *f, enum cause cause, const char *subject)
+static bool listed(const struct findings *f, const char *rule, enum cause cause,
+		   const char *subject)
 {
 	for (size_t i = 0; i < f->n; i++)
-		if (f->list[i].cause == cause && !strcmp(f->list[i].subject, subject))
+		if (f->list[i].cause == cause && !strcmp(f->list[i].subject, subject) &&
+		    same_rule(f->list[i].rule, rule))
 			return true;
 	return false;
 }
@@ -73,20 +82,28 @@ static bool listed(const struct findings *f, enum cause cause, const char *subje
 struct snap_finding *findings_add(struct findings *f, enum cause cause, bool critical,
 				  const char *subject, const char *text, uint64_t since_wall_ns)
 {
+	return findings_add_of_rule(f, NULL, cause, critical, subject, text, since_wall_ns);
+}
+
+struct snap_finding *findings_add_of_rule(struct findings *f, const char *rule, enum cause cause,
+					  bool critical, const char *subject, const char *text,
+					  uint64_t since_wall_ns)
+{
 	struct snap_finding *finding = &f->list[f->n];
 
-	if (f->n == f->cap || listed(f, cause, subject))
+	if (f->n == f->cap || listed(f, rule, cause, subject))
 		return NULL;
 	*finding = (struct snap_finding){
 		.cause = cause,
 		.critical = critical,
 		.subject = subject,
 		.text = text,
+		.rule = rule,
 		.since_wall_ns = since_wall_ns,
 	};
 	if (!since_wall_ns)
-		finding->since_wall_ns =
-			standing_since(f->memory, finding_hash(cause, subject), f->s->wall_ns);
+		finding->since_wall_ns = standing_since(
+			f->memory, finding_hash(rule, cause, subject), f->s->wall_ns);
 	f->n++;
 	return finding;
 }
@@ -108,7 +125,7 @@ void findings_end(struct findings *f)
 		return;
 	for (size_t i = 0; i < f->n; i++)
 		list[i] = (struct standing){
-			.hash = finding_hash(f->list[i].cause, f->list[i].subject),
+			.hash = finding_hash(f->list[i].rule, f->list[i].cause, f->list[i].subject),
 			.since_wall_ns = f->list[i].since_wall_ns,
 		};
 	qsort(list, f->n, sizeof(*list), by_hash);

@@ -7,6 +7,7 @@
 #include "health/blame.h"
 #include "health/finding.h"
 #include "health/judge_findings.h"
+#include "health/judge_rules.h"
 
 struct judge {
 	struct finding_memory *findings;
@@ -153,36 +154,6 @@ static struct blame judge_device(const struct evidence *e, const struct snap_dev
 
 /* --- the host --- */
 
-static bool cause_is_local(enum cause c)
-{
-	switch (c) {
-	case CAUSE_LOCAL_PORT:
-	case CAUSE_LOCAL_NIC:
-	case CAUSE_LOCAL_HOST:
-	case CAUSE_CONFIGURATION:
-	case CAUSE_MONITOR:
-		return true;
-	case CAUSE_NONE:
-	case CAUSE_REMOTE_NIC:
-	case CAUSE_REMOTE_HOST:
-	case CAUSE_PATH:
-	case CAUSE_CONGESTION:
-	case CAUSE_INCONCLUSIVE:
-		return false;
-	}
-	return false;
-}
-
-/* A monitor that does not measure is no proof of a host that does not work. */
-static enum verdict finding_weight(const struct snap_finding *f, bool minor)
-{
-	if (minor)
-		return VERDICT_OK;
-	if (f->critical && cause_is_local(f->cause) && f->cause != CAUSE_MONITOR)
-		return VERDICT_FAILING;
-	return VERDICT_DEGRADED;
-}
-
 static bool anything_measured(const struct snapshot *s)
 {
 	for (size_t i = 0; i < s->n_sessions; i++)
@@ -221,7 +192,10 @@ static void judge_host(struct snapshot *s, const struct findings *f)
 	size_t more = 0;
 
 	for (size_t i = 0; i < f->n; i++) {
-		enum verdict weight = finding_weight(&f->list[i], f->minor[i]);
+		const struct snap_finding *finding = &f->list[i];
+		enum verdict weight =
+			f->minor[i] ? VERDICT_OK
+				    : verdict_of_trouble(finding->cause, finding->critical);
 
 		if (weight == VERDICT_OK)
 			continue;
@@ -270,7 +244,7 @@ void judge_run(struct judge *j, const struct judge_input *in, struct snapshot *s
 	for (size_t i = 0; i < s->n_sessions; i++)
 		note_misses(in->sessions[i].memory, &s->sessions[i], s);
 	if (!evidence_gather(&e, s, in) ||
-	    !findings_begin(&f, s, j->findings, judge_findings_max(s, in))) {
+	    !findings_begin(&f, s, j->findings, judge_findings_max(s, in) + judge_rules_max(s))) {
 		judge_nothing(s);
 		return;
 	}
@@ -283,8 +257,10 @@ void judge_run(struct judge *j, const struct judge_input *in, struct snapshot *s
 		d->verdict = b.verdict;
 		d->cause = b.cause;
 		d->reason = b.reason;
+		judge_port_rules(d);
 	}
 	judge_findings(&e, in, &f);
+	judge_rule_findings(&f);
 	judge_host(s, &f);
 	findings_end(&f);
 }

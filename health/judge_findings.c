@@ -107,13 +107,14 @@ static void find_hanging_counters(struct findings *f, const struct snap_device *
 	if (d->worker_state != WORKER_UP || !d->counters_stuck_since_wall_ns)
 		return;
 	findings_mark_minor(
-		f,
-		findings_add(f, CAUSE_LOCAL_NIC, false, subject(f, "counters", d->name),
-			     snapshot_printf(f->s,
-					     "the counters of %s cannot be read: its sysfs files "
-					     "do not answer, look for its driver in the kernel log",
-					     d->name),
-			     d->counters_stuck_since_wall_ns));
+		f, findings_add_of_rule(
+			   f, rule_name(RULE_COUNTERS_UNREADABLE), CAUSE_LOCAL_NIC, false,
+			   subject(f, "counters", d->name),
+			   snapshot_printf(f->s,
+					   "the counters of %s cannot be read: its sysfs files "
+					   "do not answer, look for its driver in the kernel log",
+					   d->name),
+			   d->counters_stuck_since_wall_ns));
 }
 
 /* What is connected goes on. rdma_cm works on queues of the whole host, so the others may hang with
@@ -153,8 +154,9 @@ static void find_saturated(struct findings *f, const struct snap_device *d)
 	}
 	if (!n)
 		return;
-	finding = findings_add(
-		f, CAUSE_MONITOR, false, subject(f, "counters", d->name),
+	finding = findings_add_of_rule(
+		f, rule_name(RULE_COUNTERS_SATURATED), CAUSE_MONITOR, false,
+		subject(f, "counters", d->name),
 		snapshot_printf(f->s,
 				"%zu counter%s of %s stand%s at the maximum and count%s no "
 				"more (%.*s, port %u): clear with perfquery -R",
@@ -192,7 +194,8 @@ static void find_rail(const struct evidence *e, struct findings *f, size_t rail)
 		id = snapshot_printf(f->s, "port:%s/%u", r->fact.device, r->fact.port);
 	else
 		id = subject(f, "rail", r->name);
-	findings_add(f, b.cause, true, id, b.reason, 0);
+	findings_add_of_rule(f, b.cause == CAUSE_LOCAL_PORT ? rule_name(RULE_LINK_DOWN) : NULL,
+			     b.cause, true, id, b.reason, 0);
 }
 
 static void find_dead_rail(const struct evidence *e, struct findings *f, size_t rail)

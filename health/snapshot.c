@@ -159,3 +159,11 @@ const char *snapshot_printf(struct snapshot *s, const char *fmt, ...)
 	va_end(ap);
 	return text;
 }
+
+const struct snap_port_rules *snapshot_port_rules(const struct snap_device *d, unsigned port)
+{
+	for (size_t i = 0; i < d->n_port_rules; i++)
+		if (d->port_rules[i].port == port)
+			return &d->port_rules[i];
+	return NULL;
+}

@@ -2,6 +2,7 @@
  * second (and soon after a miss); it is immutable from then on and reference counted, so that a
  * slow client can be served from the one it began with. Strings are owned by the snapshot. */
 #pragma once
+#include "health/rule.h"
 #include "health/verdict.h"
 #include "probes/facts.h"
 
@@ -66,6 +67,38 @@ struct snap_rail {
 	struct snap_rail_class *classes;
 };
 
+/* What a rule says of a port. */
+struct snap_rule {
+	enum rule_state state;
+	enum cause cause;      /* valid when warning or critical, like all below */
+	bool about_data, past; /* as in struct rule_said */
+	const char *text;
+	uint64_t since_wall_ns; /* of the state */
+	size_t n_evidence;
+	const struct rule_evidence *evidence;
+};
+
+struct snap_rate {
+	uint16_t signal; /* enum signal */
+	int8_t priority; /* -1: none */
+	bool known[RATE_WINDOWS];
+	double per_second[RATE_WINDOWS]; /* of a gauge: its mean */
+};
+
+/* A port as its counters and states are judged. */
+struct snap_port_rules {
+	uint8_t port;
+	bool expected; /* a rail uses it, and it was up once: else it is no business of the host's
+			*/
+	/* Filled in by the judge. */
+	enum verdict verdict;
+	enum cause cause;
+	const char *reason;
+	struct snap_rule rule[RULE_COUNT];
+	size_t n_rates;
+	struct snap_rate *rates;
+};
+
 struct snap_device {
 	const char *name;
 	enum verdict verdict;
@@ -94,6 +127,9 @@ struct snap_device {
 	struct port_fact *ports;
 	struct gid_fact *gids;
 	struct counter_value *values; /* sorted by (name, source, port) */
+	/* As of the last round; kept for a while when there are no new ones. */
+	size_t n_port_rules;
+	struct snap_port_rules *port_rules;
 };
 
 struct snap_evidence {
@@ -106,6 +142,7 @@ struct snap_finding {
 	bool critical;	     /* else warning */
 	const char *subject; /* "kind:id", e.g. "port:rxe0/1", "device:rxe0", "peer:host2" */
 	const char *text;
+	const char *rule; /* that made it; NULL: none */
 	uint64_t since_wall_ns;
 	size_t n_evidence;
 	struct snap_evidence *evidence;
@@ -157,6 +194,9 @@ struct snapshot {
 	struct snap_device *devices; /* sorted by name */
 	struct snap_finding *findings;
 };
+
+/* The rules of a port; NULL: nothing is known of it. */
+const struct snap_port_rules *snapshot_port_rules(const struct snap_device *d, unsigned port);
 
 /* A snapshot with one reference and an arena for everything it points to. NULL: no memory. */
 struct snapshot *snapshot_new(void);

@@ -108,3 +108,30 @@ enum verdict verdict_next(enum verdict current, const struct op_books *prev,
 	}
 	return next;
 }
+
+static bool cause_is_local(enum cause c)
+{
+	switch (c) {
+	case CAUSE_LOCAL_PORT:
+	case CAUSE_LOCAL_NIC:
+	case CAUSE_LOCAL_HOST:
+	case CAUSE_CONFIGURATION:
+	case CAUSE_MONITOR:
+		return true;
+	case CAUSE_NONE:
+	case CAUSE_REMOTE_NIC:
+	case CAUSE_REMOTE_HOST:
+	case CAUSE_PATH:
+	case CAUSE_CONGESTION:
+	case CAUSE_INCONCLUSIVE:
+		return false;
+	}
+	return false;
+}
+
+enum verdict verdict_of_trouble(enum cause cause, bool critical)
+{
+	if (critical && cause_is_local(cause) && cause != CAUSE_MONITOR)
+		return VERDICT_FAILING;
+	return VERDICT_DEGRADED;
+}

@@ -22,6 +22,11 @@ enum cause {
 const char *verdict_name(enum verdict v);
 const char *cause_name(enum cause c);
 
+/* What a trouble of that cause makes of a host or a port that has it: failing when it is its own
+ * and critical, else degraded. A monitor that does not measure is no proof of a host that does not
+ * work. */
+enum verdict verdict_of_trouble(enum cause cause, bool critical);
+
 /* The next verdict of a session, from what its books did since the last look: a miss of any
  * operation is degraded, a second in a row failing, ok again after 3 successes in a row of every
  * operation that is on (the first ok needs one of each). prev is the books at the last look, or

@@ -291,6 +291,7 @@ struct port_fact {
 	uint8_t pad[2];
 	uint32_t state, phys_state; /* numbers before the colon of the sysfs files */
 	uint64_t rate_bytes_per_second;
+	uint64_t expected_rate_bytes_per_second; /* what it could do; 0: unknown */
 	char state_text[FACT_NETDEV], phys_state_text[32];
 	char link_layer_text[FACT_NETDEV]; /* as read, trimmed */
 	char netdev[FACT_NETDEV];
@@ -304,7 +305,10 @@ struct device_fact {
 	char node_guid[24];
 	uint8_t node_guid_zero;
 	uint8_t is_vf;
-	uint8_t pad[6];
+	uint8_t firmware_watched; /* somebody looks whether its firmware takes commands */
+	uint8_t pad[5];
+	uint64_t firmware_stuck_since_wall_ns; /* 0: it does, or nobody looks */
+	char firmware_stuck_text[FACT_TEXT];
 };
 
 #define COUNTER_SATURATED 1u /* the value is its width's maximum and sticks there */

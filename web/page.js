@@ -150,21 +150,27 @@
 		const rows = [];
 		for (const d of state.devices) {
 			for (const p of d.ports) {
-				rows.push(row(cell(p.rail, "name"), cell(d.device + " port " + p.port, "name"),
+				const figures = row(cell(badge(p.verdict)), cell(p.rail, "name"),
+					cell(d.device + " port " + p.port, "name"),
 					cell(p.netdev), cell(p.link_layer), cell(p.state), cell(p.phys_state),
 					cell(rate(p.rate_bytes_per_second), "n"),
-					cell(p.rail === null ? "–" : sessionsUp(p.rail), "n")));
+					cell(p.rail === null ? "–" : sessionsUp(p.rail), "n"));
+				rows.push(figures);
+				if (p.reason) {
+					figures.className = "explained";
+					rows.push(emptyRow(9, p.cause + ": " + p.reason));
+				}
 			}
 		}
 		const told = new Set(state.devices.flatMap((d) => d.ports.map((p) => p.rail)));
 		const others = new Set(state.peers.map((s) => s.rail).filter((r) => r && !told.has(r)));
 		for (const rail of others) {
 			const device = state.peers.find((s) => s.rail === rail).device;
-			rows.push(row(cell(rail, "name"), cell(device, "name"), cell(""), cell(""), cell(""),
+			rows.push(row(cell(""), cell(rail, "name"), cell(device, "name"), cell(""), cell(""), cell(""),
 				cell(""), cell("", "n"), cell(sessionsUp(rail), "n")));
 		}
 		if (rows.length === 0)
-			rows.push(emptyRow(8, "No RDMA port is known: no device on this host, or its counters cannot be read."));
+			rows.push(emptyRow(9, "No RDMA port is known: no device on this host, or its counters cannot be read."));
 		byId("rails").replaceChildren(...rows);
 	}
 

@@ -369,6 +369,7 @@ class CommandTest(unittest.TestCase):
     def test_devices_are_a_line_a_port(self):
         port = {"port": 1, "rail": "rxe0", "netdev": "eth0", "link_layer": "Ethernet",
                 "state": "ACTIVE", "phys_state": "LinkUp", "rate_bytes_per_second": 312500000,
+                "verdict": "degraded", "reason": "its link flaps",
                 "gids": [], "counters": {}}
         self.answer("devices", envelope(devices=[
             {"device": "rxe0", "verdict": "ok", "cause": "none", "reason": "",
@@ -379,9 +380,9 @@ class CommandTest(unittest.TestCase):
              "ports": []}]))
         lines = self.run_command("devices").stdout.splitlines()
         self.assertEqual(lines[1].split(), ["rxe0", "ok", "up", "10s", "2", "1", "rxe0", "eth0",
-                                            "Ethernet", "ACTIVE", "2.5", "Gb/s"])
+                                            "Ethernet", "ACTIVE", "2.5", "Gb/s", "degraded"])
         self.assertEqual(lines[2].split()[:5], ["rxe1", "unknown", "stuck", "3s", "0"])
-        self.assertEqual(lines[-1], "rxe1: stuck")
+        self.assertEqual(lines[-2:], ["rxe0 port 1: its link flaps", "rxe1: stuck"])
 
     def test_events_are_read_from_where_they_are_asked(self):
         self.answer("events", envelope(first_seq=5, last_seq=7, events=[

@@ -18,7 +18,7 @@ BIG = ("--rails", "8", "--peers", "64")
 SESSIONS = 8 * 64
 OPS = 3
 SERIES_MAX = 18000
-REST_ABOUT, REST_SLACK = 2400, 300
+REST_ABOUT, REST_SLACK = 2400, 500
 EXAMPLE = ROOT / "docs" / "example.prom"
 METRICS_MD = ROOT / "docs" / "METRICS.md"
 # Options under which every family of ours has a sample.

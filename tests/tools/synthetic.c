@@ -282,6 +282,25 @@ static void make_worker(struct maker *m, struct snap_device *d)
 	}
 }
 
+/* All well; what the driver has no counters for is not applicable. */
+static void make_rules(struct maker *m, struct snap_device *d)
+{
+	struct snap_port_rules *p = snapshot_alloc(m->s, 1, sizeof(*p));
+
+	p->port = 1;
+	p->expected = true;
+	p->reason = "";
+	p->rates = snapshot_alloc(m->s, 1, sizeof(*p->rates));
+	p->n_rates = 1;
+	p->rates[0] = (struct snap_rate){SIGNAL_TRAFFIC_RX, -1, {true, true}, {1e9, 2e9}};
+	for (unsigned i = 0; i < RULE_COUNT; i++) {
+		p->rule[i].state = i == RULE_FIRMWARE_STUCK ? RULE_NOT_APPLICABLE : RULE_OK;
+		p->rule[i].text = "";
+	}
+	d->port_rules = p;
+	d->n_port_rules = 1;
+}
+
 static void make_device(struct maker *m, unsigned index)
 {
 	struct snap_device *d = &m->s->devices[m->s->n_devices++];
@@ -300,6 +319,7 @@ static void make_device(struct maker *m, unsigned index)
 	make_ports(m, d, netdev);
 	make_gids(m, d, index, netdev);
 	make_mlx5_counters(m, d);
+	make_rules(m, d);
 }
 
 static void make_odd_device(struct maker *m)

@@ -1,0 +1,149 @@
+/* The link itself: down, flapping, errors, slower than it could be.
+ *
+ * Sources: a flap is a link that went down at least twice in a short while, and a verdict on it
+ * stays for a while that is counted from when the link is well again, for what is forgotten at once
+ * confuses and what is never forgotten drains good hosts (gpud #1110, #1247). IBTA: at most one
+ * symbol error in some hours is within the specified bit error rate of 1e-12. NVIDIA: raw bit error
+ * rates above 1e-5 before error correction call for a look at cable and module. */
+#include "core/clock.h"
+#include "health/rules/rules.h"
+
+#define STATE_ACTIVE 4
+#define RAW_BIT_ERRORS 1e-5
+
+static double seconds(uint64_t ns)
+{
+	return (double)ns / NSEC_PER_SEC;
+}
+
+void rule_link_down(const struct rule_input *in, struct rule_said *ret)
+{
+	if (!in->expected || !in->fact->state_known)
+		return;
+	ret->state = RULE_OK;
+	ret->cause = CAUSE_LOCAL_PORT;
+	if (!in->up) {
+		ret->state = RULE_CRITICAL;
+		rule_text(ret,
+			  "the link of %s is %s (%s) for %.0f s: look at cable, module and the "
+			  "port of the switch, or somebody took it down",
+			  in->id, in->fact->state_text, in->fact->phys_state_text,
+			  seconds(in->down_ns));
+		rule_evidence(ret, "state", in->fact->state, STATE_ACTIVE, seconds(in->down_ns));
+		return;
+	}
+	if (in->up_ns >= in->limits->recovery_ns)
+		return;
+	/* Down and up again: to be known, and no fault any more. */
+	ret->state = RULE_WARNING;
+	ret->past = true;
+	rule_text(ret,
+		  "the link of %s was down for %.0f s and is up again for %.0f s: if nobody took "
+		  "it down, look at cable, module and the port of the switch",
+		  in->id, seconds(in->down_ns), seconds(in->up_ns));
+	rule_evidence(ret, "down_seconds", seconds(in->down_ns), 0, seconds(in->up_ns));
+}
+
+void rule_link_flap(const struct rule_input *in, struct rule_said *ret)
+{
+	struct tally_of counted = rule_growth(in, SIGNAL_LINK_DOWN, -1, RATE_5M);
+	double losses = in->losses;
+	const char *name = "losses of the active state";
+
+	if (!in->expected || (!counted.has && !in->fact->state_known))
+		return;
+	if (counted.known && counted.growth >= losses) {
+		losses = (double)(uint64_t)(counted.growth + 0.5);
+		name = counted.name;
+	}
+	ret->state = rule_level(in, RULE_LINK_FLAP, losses);
+	if (ret->state < RULE_WARNING)
+		return;
+	ret->cause = CAUSE_LOCAL_PORT;
+	ret->busy = !in->up || counted.growing || in->up_ns == 0;
+	rule_text(ret,
+		  "the link of %s went down %.0f times in five minutes: look at cable, module and "
+		  "the port of the switch; it counts as well %.0f s after the last time",
+		  in->id, losses, seconds(in->limits->recovery_ns));
+	rule_evidence(ret, name, losses, rule_limit(in, RULE_LINK_FLAP, ret->state), 300);
+}
+
+/* What error correction mends is no error yet, but its rate tells how near the end is. */
+static bool raw_errors_high(const struct rule_input *in, struct rule_said *ret)
+{
+	struct tally_of bits = rule_growth(in, SIGNAL_LINK_FEC_CORRECTED_BITS, -1, RATE_5M);
+	double rate = (double)in->fact->rate_bytes_per_second * 8, ratio;
+
+	if (!bits.known || !in->fact->rate_known || rate <= 0 || bits.seconds < 30)
+		return false;
+	ratio = bits.growth / (rate * bits.seconds);
+	if (ratio < RAW_BIT_ERRORS)
+		return false;
+	ret->state = RULE_WARNING;
+	rule_text(ret,
+		  "error correction mends one bit of %.0f on %s (%s): packets will be lost soon: "
+		  "clean or replace module or cable",
+		  1 / ratio, in->id, bits.name);
+	rule_evidence(ret, bits.name, ratio, RAW_BIT_ERRORS, bits.seconds);
+	return true;
+}
+
+void rule_link_errors(const struct rule_input *in, struct rule_said *ret)
+{
+	static const enum signal signals[] = {
+		SIGNAL_LINK_FEC_UNCORRECTED,
+		SIGNAL_LINK_FEC_UNCORRECTED_BLOCKS,
+		SIGNAL_LINK_CRC,
+		SIGNAL_LINK_SYMBOL_ERRORS,
+		SIGNAL_LINK_RX_ERRORS,
+		SIGNAL_LINK_INTEGRITY,
+		SIGNAL_LINK_BUFFER_OVERRUN,
+		SIGNAL_LINK_RECOVERY,
+		SIGNAL_ERR_RX_ICRC,
+		SIGNAL_LINK_MODULE_ERR,
+	};
+	const size_t n = sizeof(signals) / sizeof(signals[0]);
+	struct tally_of t = rule_tally(in, signals, n, RATE_5M);
+
+	if (!t.has)
+		return;
+	ret->judged = t.known;
+	ret->cause = CAUSE_LOCAL_PORT;
+	ret->state = rule_level(in, RULE_LINK_ERRORS, t.growth);
+	if (ret->state < RULE_WARNING) {
+		raw_errors_high(in, ret);
+		return;
+	}
+	rule_text(ret,
+		  "%.0f errors of the link on %s in %.0f s, most by %s%s: clean or replace cable "
+		  "and module at this end and the other",
+		  t.growth, in->id, t.seconds, t.name, t.others ? " but not alone" : "");
+	rule_evidence_of_sum(ret, "link_errors", t.growth,
+			     rule_limit(in, RULE_LINK_ERRORS, ret->state), t.name, t.most,
+			     t.seconds);
+	for (size_t i = 0; i < n; i++) {
+		struct tally_of one = rule_growth(in, signals[i], -1, RATE_5M);
+
+		if (one.known && one.growth > 0 && one.name != t.name)
+			rule_evidence(ret, one.name, one.growth, 0, one.seconds);
+	}
+}
+
+void rule_link_degraded(const struct rule_input *in, struct rule_said *ret)
+{
+	double rate = (double)in->fact->rate_bytes_per_second;
+	double expected = (double)in->fact->expected_rate_bytes_per_second;
+
+	if (!in->expected || !in->up || !in->fact->rate_known || expected <= 0)
+		return;
+	ret->state = RULE_OK;
+	if (rate >= expected)
+		return;
+	ret->state = RULE_WARNING;
+	ret->cause = CAUSE_LOCAL_PORT;
+	rule_text(ret,
+		  "%s runs at %.4g Gbit/s and should at %.4g: look at cable and module, at lanes "
+		  "that are lost, and at what the switch's port is set to",
+		  in->id, rate * 8e-9, expected * 8e-9);
+	rule_evidence(ret, "rate_bytes_per_second", rate, expected, 0);
+}

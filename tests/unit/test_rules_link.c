@@ -1,0 +1,233 @@
+#include "chance.h"
+#include "rules_world.h"
+
+static void set_link(struct rules_world *w, bool up)
+{
+	struct port_fact *p = &w->round.ports[0];
+
+	p->state = up ? 4 : 1;
+	snprintf(p->state_text, sizeof(p->state_text), up ? "ACTIVE" : "DOWN");
+	p->phys_state = up ? 5 : 2;
+	snprintf(p->phys_state_text, sizeof(p->phys_state_text), up ? "LinkUp" : "Polling");
+}
+
+static void rounds(struct rules_world *w, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		next_round(w);
+}
+
+static void test_a_link_that_goes_down_is_critical_at_once_and_told_for_a_while(void **state)
+{
+	struct rules_world *w = *state;
+
+	next_round(w);
+	assert_state(w, RULE_LINK_DOWN, RULE_OK);
+	set_link(w, false);
+	rounds(w, 7);
+	assert_state(w, RULE_LINK_DOWN, RULE_CRITICAL);
+	assert_int_equal(said(w, RULE_LINK_DOWN)->cause, CAUSE_LOCAL_PORT);
+	assert_says(said(w, RULE_LINK_DOWN)->text, "mlx5_0/1 is DOWN (Polling) for 30 s");
+	assert_false(said(w, RULE_LINK_DOWN)->past);
+	set_link(w, true);
+	rounds(w, 2);
+	assert_state(w, RULE_LINK_DOWN, RULE_WARNING);
+	assert_true(said(w, RULE_LINK_DOWN)->past);
+	assert_says(said(w, RULE_LINK_DOWN)->text, "was down for 35 s and is up again for 5 s");
+	/* Counted from when it came back. */
+	rounds(w, 118);
+	assert_state(w, RULE_LINK_DOWN, RULE_WARNING);
+	rounds(w, 1);
+	assert_state(w, RULE_LINK_DOWN, RULE_OK);
+}
+
+static void test_only_a_port_that_a_rail_uses_and_that_was_up_is_missed(void **state)
+{
+	struct rules_world *w = *state;
+
+	set_link(w, false);
+	rounds(w, 10);
+	assert_state(w, RULE_LINK_DOWN, RULE_NOT_APPLICABLE);
+	assert_state(w, RULE_LINK_FLAP, RULE_NOT_APPLICABLE);
+	w->n_rail_ports = 0;
+	set_link(w, true);
+	next_round(w);
+	set_link(w, false);
+	next_round(w);
+	assert_state(w, RULE_LINK_DOWN, RULE_NOT_APPLICABLE);
+	assert_false(snapshot_port_rules(&w->device, 1)->expected);
+	w->n_rail_ports = 1;
+	next_round(w);
+	assert_state(w, RULE_LINK_DOWN, RULE_CRITICAL);
+}
+
+static void test_a_link_that_goes_down_twice_flaps_and_one_that_did_once_does_not(void **state)
+{
+	struct rules_world *w = *state;
+	struct counter_value *v = add_counter(w, SOURCE_ETHTOOL, "link_down_events_phy", 7);
+
+	rounds(w, 20);
+	v->value++;
+	rounds(w, 70);
+	assert_state(w, RULE_LINK_FLAP, RULE_OK);
+	/* Too short for anybody to see the state: the counter did. */
+	v->value++;
+	rounds(w, 20);
+	assert_state(w, RULE_LINK_FLAP, RULE_OK);
+	v->value++;
+	next_round(w);
+	assert_state(w, RULE_LINK_FLAP, RULE_WARNING);
+	assert_says(said(w, RULE_LINK_FLAP)->text, "went down 2 times in five minutes");
+	assert_string_equal(said(w, RULE_LINK_FLAP)->evidence[0].name, "link_down_events_phy");
+	v->value += 3;
+	next_round(w);
+	assert_state(w, RULE_LINK_FLAP, RULE_CRITICAL);
+}
+
+static void test_flapping_is_told_until_the_link_was_well_for_the_recovery(void **state)
+{
+	struct rules_world *w = *state;
+	struct counter_value *v = add_counter(w, SOURCE_ETHTOOL, "link_down_events_phy", 7);
+
+	next_round(w);
+	v->value += 2;
+	next_round(w);
+	assert_state(w, RULE_LINK_FLAP, RULE_WARNING);
+	rounds(w, 119);
+	assert_state(w, RULE_LINK_FLAP, RULE_WARNING);
+	rounds(w, 1);
+	assert_state(w, RULE_LINK_FLAP, RULE_OK);
+	/* A short recovery ends it, although the window still knows. */
+	w->limits.recovery_ns = 10 * SEC;
+	v->value += 2;
+	next_round(w);
+	assert_state(w, RULE_LINK_FLAP, RULE_WARNING);
+	rounds(w, 1);
+	assert_state(w, RULE_LINK_FLAP, RULE_WARNING);
+	rounds(w, 1);
+	assert_state(w, RULE_LINK_FLAP, RULE_OK);
+	rounds(w, 100);
+	assert_state(w, RULE_LINK_FLAP, RULE_OK);
+}
+
+static void test_losses_seen_in_the_state_count_where_there_is_no_counter(void **state)
+{
+	struct rules_world *w = *state;
+
+	next_round(w);
+	for (unsigned i = 0; i < 2; i++) {
+		set_link(w, false);
+		next_round(w);
+		set_link(w, true);
+		next_round(w);
+	}
+	assert_state(w, RULE_LINK_FLAP, RULE_WARNING);
+}
+
+static void test_a_port_slower_than_expected_is_degraded(void **state)
+{
+	struct rules_world *w = *state;
+	struct port_fact *p = &w->round.ports[0];
+
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_NOT_APPLICABLE);
+	p->expected_rate_bytes_per_second = p->rate_bytes_per_second;
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_OK);
+	p->expected_rate_bytes_per_second *= 4;
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_WARNING);
+	assert_says(said(w, RULE_LINK_DEGRADED)->text, "runs at 100 Gbit/s and should at 400");
+	p->rate_bytes_per_second *= 4;
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_OK);
+}
+
+/* --- a week in which nothing is wrong --- */
+
+#define WEEK_ROUNDS (7 * 24 * 3600 / 5)
+#define LOOK_EVERY 10 /* whatever fires is held for longer */
+
+/* What grows in a fabric that is well, a million rounds of 5 s being the scale of chance. */
+struct noise {
+	enum counter_source source;
+	const char *name;
+	uint32_t per_million; /* rounds in which it grows */
+	uint32_t by;	      /* at most, when it does */
+};
+
+static const struct noise quiet[] = {
+	{SOURCE_COUNTERS, "port_rcv_data", 1000000, 1000000000},
+	{SOURCE_COUNTERS, "port_rcv_packets", 1000000, 10000000},
+	{SOURCE_COUNTERS, "symbol_error", 20, 1},
+	{SOURCE_COUNTERS, "port_rcv_errors", 10, 1},
+	{SOURCE_HW_COUNTERS, "np_ecn_marked_roce_packets", 300000, 20000},
+	{SOURCE_HW_COUNTERS, "np_cnp_sent", 1000000, 2000},
+	{SOURCE_HW_COUNTERS, "rp_cnp_handled", 300000, 3000},
+	{SOURCE_HW_COUNTERS, "rp_cnp_ignored", 1000, 3},
+	{SOURCE_HW_COUNTERS, "out_of_sequence", 20000, 4},
+	{SOURCE_HW_COUNTERS, "local_ack_timeout_err", 5000, 2},
+	{SOURCE_HW_COUNTERS, "packet_seq_err", 20000, 4},
+	{SOURCE_HW_COUNTERS, "roce_adp_retrans", 20000, 3},
+	{SOURCE_HW_COUNTERS, "rnr_nak_retry_err", 20000, 20},
+	{SOURCE_HW_COUNTERS, "out_of_buffer", 10000, 20},
+	{SOURCE_HW_COUNTERS, "req_cqe_flush_error", 1000, 100000},
+	{SOURCE_HW_COUNTERS, "resp_cqe_flush_error", 1000, 100000},
+	{SOURCE_HW_COUNTERS, "duplicate_request", 10000, 3},
+	{SOURCE_ETHTOOL, "rx_prio3_pause_duration", 200000, 60000},
+	{SOURCE_ETHTOOL, "tx_prio3_pause_duration", 200000, 60000},
+	{SOURCE_ETHTOOL, "tx_prio3_bytes", 1000000, 1000000000},
+	{SOURCE_ETHTOOL, "rx_prio3_bytes", 1000000, 1000000000},
+	{SOURCE_ETHTOOL, "rx_corrected_bits_phy", 1000000, 500000},
+	{SOURCE_ETHTOOL, "rx_discards_phy", 1000, 5},
+	{SOURCE_ETHTOOL, "outbound_pci_stalled_wr_events", 1000, 1},
+	{SOURCE_ETHTOOL, "link_down_events_phy", 4, 1},
+};
+
+static void grow_all(struct rules_world *w, struct chance *c)
+{
+	for (unsigned k = 0; k < COUNT(quiet); k++)
+		if (chance_below(c, 1000000) < quiet[k].per_million)
+			w->round.values[k].value += 1 + chance_below(c, quiet[k].by);
+}
+
+static void test_a_quiet_week_fires_nothing(void **state)
+{
+	struct rules_world *w = *state;
+	struct chance c = {20260901};
+
+	for (unsigned k = 0; k < COUNT(quiet); k++)
+		add_counter(w, quiet[k].source, quiet[k].name, chance_below(&c, UINT32_MAX));
+	for (unsigned i = 0; i < WEEK_ROUNDS; i++) {
+		grow_all(w, &c);
+		/* A worker that is replaced, once a day. */
+		feed_round(w, i % 17280 == 17279 ? 4 * ROUND : ROUND);
+		if (i % LOOK_EVERY)
+			continue;
+		take_snapshot(w);
+		for (unsigned rule = 0; rule < RULE_COUNT; rule++)
+			if (said(w, (enum rule)rule)->state >= RULE_WARNING)
+				assert_state(w, (enum rule)rule, RULE_OK);
+	}
+	/* The counters were seen: each of these rules had something to judge. */
+	assert_state(w, RULE_LOSS, RULE_OK);
+	assert_state(w, RULE_CONGESTION, RULE_OK);
+	assert_state(w, RULE_PAUSE_SENT, RULE_OK);
+	assert_state(w, RULE_LINK_ERRORS, RULE_OK);
+}
+
+int main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, world_set_up, world_tear_down)
+	const struct CMUnitTest tests[] = {
+		T(test_a_link_that_goes_down_is_critical_at_once_and_told_for_a_while),
+		T(test_only_a_port_that_a_rail_uses_and_that_was_up_is_missed),
+		T(test_a_link_that_goes_down_twice_flaps_and_one_that_did_once_does_not),
+		T(test_flapping_is_told_until_the_link_was_well_for_the_recovery),
+		T(test_losses_seen_in_the_state_count_where_there_is_no_counter),
+		T(test_a_port_slower_than_expected_is_degraded),
+		T(test_a_quiet_week_fires_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
