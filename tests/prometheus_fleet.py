@@ -64,7 +64,7 @@ class Series(dict):
         return found
 
     def change(self, family, values, **labels):
-        """From the minute in which it breaks: values, or what a function makes of those there are."""
+        """From when it breaks on: values, or what a function makes of those there are."""
         for key in self.find(family, **labels):
             new = values(self[key]) if callable(values) else [values] * MINUTES
             self[key] = self[key][:BREAKS] + new[BREAKS:MINUTES]
