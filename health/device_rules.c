@@ -165,8 +165,9 @@ static void hold_rule(struct port_state *p, enum rule rule, const struct rule_sa
 
 	if (!said->judged)
 		return;
-	/* What is a state, and not a count, is over when it is over. */
-	if (rule == RULE_LINK_DOWN || rule == RULE_LINK_DEGRADED || rule >= RULE_COUNTERS_SATURATED)
+	/* What is a state, and not a count, is over when it is over; so is what nobody asks. */
+	if (!in->limits->on[rule] || rule == RULE_LINK_DOWN || rule == RULE_LINK_DEGRADED ||
+	    rule >= RULE_COUNTERS_SATURATED)
 		hold_ns = 0;
 	changed = hold_next(&p->hold[rule], said->state, said->busy, in->now_ns, hold_ns);
 	if (changed)

@@ -541,6 +541,7 @@ static void round_sanitize(struct counter_round *r)
 	TERMINATE(r->device.name);
 	TERMINATE(r->device.firmware);
 	TERMINATE(r->device.board);
+	TERMINATE(r->device.firmware_stuck_text);
 	TERMINATE(r->device.hca_type);
 	TERMINATE(r->device.pci_address);
 	TERMINATE(r->device.node_guid);

@@ -249,6 +249,9 @@ static void test_a_rule_that_is_off_is_not_asked(void **state)
 	w->limits.critical[RULE_LOSS] = 0;
 	run_rounds(w, ramps, 1, true);
 	assert_state(w, RULE_LOSS, RULE_WARNING);
+	w->limits.on[RULE_LOSS] = false;
+	run_rounds(w, ramps, 1, true);
+	assert_state(w, RULE_LOSS, RULE_NOT_APPLICABLE);
 }
 
 static void test_a_level_that_comes_and_goes_is_held(void **state)

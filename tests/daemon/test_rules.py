@@ -1,0 +1,142 @@
+"""Rules from the counters' files to findings, verdicts, metrics, log and journal: the real daemon on
+a tree of /sys whose counters move."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+from harness import Daemon, wait_for
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "data"))
+
+import make_trees  # noqa: E402
+
+REAL = os.environ["RDMA_PINGMESHD"]
+CONFIG = """
+[counters]
+interval = 200ms
+[rules]
+recovery = 1s
+"""
+PORT = "mlx5_0/ports/1/"
+SUBJECT = "port:mlx5_0/1"
+
+
+class Ramping(Daemon):
+    """The real programs on the tree of a RoCE NIC; put() changes its files."""
+
+    def __init__(self, config=CONFIG):
+        super().__init__(config=config, devices=(), start=False)
+        (self.dir / "sys/class/infiniband").rmdir()
+        (self.dir / "sys/class").rmdir()
+        (self.dir / "sys").rmdir()
+        make_trees.TREES["mlx5-roce"][1](str(self.dir / "sys"))
+        self.start()
+        wait_for(lambda: self.rule_state("link_flap") == "ok", what="the first rounds")
+
+    def popen(self, command, **how):
+        return subprocess.Popen([REAL, *command[3:]], **how)
+
+    def put(self, name, value):
+        path = self.classes / PORT / name
+        temporary = self.classes / ".value"
+        temporary.write_text(f"{value}\n")
+        temporary.rename(path)
+
+    def value(self, name):
+        return int((self.classes / PORT / name).read_text())
+
+    def ramp(self, name, by):
+        self.put(name, self.value(name) + by)
+
+    def first_port(self):
+        ports = (self.device("mlx5_0") or {}).get("ports")
+        return ports[0] if ports else {}
+
+    def rule_state(self, rule):
+        return self.first_port().get("rules", {}).get(rule)
+
+    def finding(self, rule):
+        found = [f for f in self.json("/api/v1/findings")["findings"] if f.get("rule") == rule]
+        assert len(found) < 2, found
+        return found[0] if found else None
+
+    def rule_id(self, rule):
+        return self.metric("rdma_rule_state_id", device="mlx5_0", port="1", rule=rule)
+
+
+@pytest.fixture
+def ramping():
+    with Ramping() as daemon:
+        yield daemon
+
+
+def test_a_link_that_flaps_is_found_told_everywhere_and_forgotten(ramping):
+    d = ramping
+    assert d.rule_id("link_flap") == 0 and d.first_port()["verdict"] == "ok"
+    d.ramp("counters/link_downed", 1)
+    wait_for(lambda: d.metric("rdma_link_downed_total", device="mlx5_0") ==
+             d.value("counters/link_downed"), what="one loss of the link is told")
+    assert d.finding("link_flap") is None
+    d.ramp("counters/link_downed", 2)
+    finding = wait_for(lambda: d.finding("link_flap"), what="the link flaps")
+    assert finding["severity"] == "warning" and finding["subject"] == SUBJECT
+    assert finding["cause"] == "local_port" and "3 times" in finding["text"]
+    (evidence,) = finding["evidence"]
+    assert evidence == {"name": "link_downed", "value": 3, "threshold": 2, "window_seconds": 300}
+    wait_for(lambda: d.finding("link_flap") is None, what="it is well again for a second")
+    wait_for(lambda: d.rule_id("link_flap") == 0 and d.first_port()["verdict"] == "ok", what="ok")
+    texts = [e["text"] for e in d.events("health") if "link_flap" in e["text"]]
+    assert len(texts) == 2, texts
+    assert texts[0].startswith("port 1 link_flap ok -> warning: the link of mlx5_0/1 went down")
+    assert texts[1] == "port 1 link_flap warning -> ok"
+    d.wait_log("mlx5_0 port 1: link_flap warning -> ok")
+
+
+def test_a_port_that_goes_down_is_failing_and_then_only_told(ramping):
+    d = ramping
+    d.put("phys_state", "3: Disabled")
+    d.put("state", "1: DOWN")
+    wait_for(lambda: d.first_port()["verdict"] == "failing", what="down")
+    finding = d.finding("link_down")
+    assert finding["severity"] == "critical" and "is DOWN" in finding["text"]
+    assert d.rule_id("link_down") == 2
+    assert d.metric("rdma_port_verdict_id", device="mlx5_0", port="1") == 2
+    assert d.metric("rdma_device_verdict_id", device="mlx5_0") == 2
+    assert d.metric("rdma_finding", cause="local_port", severity="critical", subject=SUBJECT) == 1
+    shown = d.command("devices").stdout
+    assert "failing" in shown and "the link of mlx5_0/1 is DOWN" in shown
+    assert d.json("/api/v1/status")["verdict"] == "failing"
+    d.put("phys_state", "5: LinkUp")
+    d.put("state", "4: ACTIVE")
+    wait_for(lambda: d.rule_id("link_down") != 2, what="up again")
+    wait_for(lambda: d.finding("link_down") is None, what="forgotten")
+    assert d.first_port()["verdict"] == "ok"
+
+
+def test_losses_are_found_and_a_reload_takes_the_rule_away(ramping):
+    d = ramping
+
+    def losing():
+        d.ramp("hw_counters/out_of_sequence", 40)
+        return d.finding("loss")
+
+    finding = wait_for(losing, what="losses")
+    assert finding["cause"] == "path" and "out_of_sequence" in finding["text"]
+    assert finding["evidence"][0]["value"] >= finding["evidence"][0]["threshold"] == 60
+    assert d.first_port()["verdict"] == "degraded" and d.first_port()["cause"] == "path"
+    assert d.first_port()["rates"]["loss.rx_out_of_seq"]["10s"] > 1
+    d.configure(CONFIG + "loss = off\n")
+    d.send_signal(1)
+    wait_for(lambda: d.finding("loss") is None, what="nobody asks any more")
+    assert d.rule_state("loss") == "not_applicable" and d.rule_id("loss") is None
+
+
+def test_what_the_nic_has_no_counters_for_is_not_applicable(ramping):
+    assert ramping.rule_state("firmware_stuck") == "not_applicable"
+    assert ramping.rule_id("firmware_stuck") is None
+    assert ramping.rule_state("pfc_storm") == "not_applicable"
+    assert ramping.rule_id("pfc_storm") is None
+    wait_for(lambda: ramping.rule_state("congestion") == "ok", what="its counters are known")
