@@ -12,9 +12,12 @@
 #include "core/names.h"
 #include "probes/counter_delta.h"
 #include "probes/counter_set.h"
+#include "probes/dcb.h"
 #include "probes/device_fact.h"
 #include "probes/gid_table.h"
 #include "probes/netdev_stats.h"
+#include "probes/pci_link.h"
+#include "probes/port_config.h"
 #include "probes/port_fact.h"
 #include "probes/sysfs.h"
 #include "probes/sysfs_value.h"
@@ -32,6 +35,7 @@
 #define LEVEL_DEVICE 0 /* index into read_errors; ports follow by their index + 1 */
 
 struct counter_reader {
+	char *root; /* /sys, or a tree that looks like it */
 	char *path; /* of the device's directory */
 	char name[FACT_NAME];
 	bool poked;
@@ -55,6 +59,9 @@ struct counter_reader {
 	uint32_t netdev_stats_max; /* 0: none are asked for */
 	bool has_ethtool;
 	struct ethtool ethtool;
+	bool own_host; /* the root is /sys: sockets tell of the same host as the files */
+	bool has_dcb;
+	struct dcb dcb;
 	struct netdev_stats netdev_stats[PORT_MAX]; /* by index, as ports */
 };
 
@@ -86,7 +93,10 @@ struct counter_reader *counter_reader_new(const char *sysfs_root, const char *de
 	if (!r)
 		return NULL;
 	name_copy(r->name, sizeof(r->name), device);
-	if (asprintf(&r->path, "%s/class/infiniband/%s", sysfs_root, device) < 0) {
+	r->own_host = strcmp(sysfs_root, "/sys") == 0;
+	r->root = strdup(sysfs_root);
+	if (!r->root || asprintf(&r->path, "%s/class/infiniband/%s", sysfs_root, device) < 0) {
+		free(r->root);
 		free(r);
 		errno = ENOMEM;
 		return NULL;
@@ -101,6 +111,9 @@ void counter_reader_free(struct counter_reader *r)
 	if (r->has_ethtool)
 		ethtool_close(&r->ethtool);
 	counter_set_clear(&r->set);
+	if (r->has_dcb)
+		dcb_close(&r->dcb);
+	free(r->root);
 	free(r->path);
 	free(r);
 }
@@ -211,9 +224,45 @@ static void netdev_name_read(struct counter_reader *r, int dev_fd, struct port_f
 		device_port_netdev(dev_fd, f->port, r->n_ports, f->netdev);
 }
 
+/* Few drivers have DCB, and who has none is no error. */
+static void dcb_read(struct counter_reader *r, struct port_fact *f, uint64_t *errors)
+{
+	int error = 0;
+
+	if (!r->own_host || !f->netdev[0] || f->link_layer != LINK_LAYER_ETHERNET)
+		return;
+	if (!r->has_dcb)
+		error = dcb_open(&r->dcb);
+	r->has_dcb = error == 0;
+	if (r->has_dcb)
+		error = dcb_ask(&r->dcb, f->netdev, &f->config);
+	if (error < 0 && error != -EOPNOTSUPP && error != -ENODEV)
+		errors[sysfs_error_class(error)]++;
+}
+
+static void configs_read(struct counter_reader *r)
+{
+	int root_fd = open(r->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (root_fd < 0)
+		return;
+	for (uint32_t i = 0; i < r->n_ports; i++) {
+		struct port_fact *f = &r->ports[i].fact;
+		struct port_config_source from = {.root_fd = root_fd,
+						  .device = r->name,
+						  .netdev = f->netdev,
+						  .port = f->port};
+
+		port_config_read(&from, &f->config, r->errors[i + 1]);
+		dcb_read(r, f, r->errors[i + 1]);
+	}
+	close(root_fd);
+}
+
 static void names_read(struct counter_reader *r, int dev_fd, uint64_t now_ns)
 {
 	r->any_read |= device_fact_read(&r->device, r->name, dev_fd, r->errors[LEVEL_DEVICE]);
+	pci_link_read(&r->device, dev_fd, r->errors[LEVEL_DEVICE]);
 	gid_table_clear(&r->gids);
 	for (uint32_t i = 0; i < r->n_ports; i++) {
 		struct port_fact *f = &r->ports[i].fact;
@@ -223,6 +272,7 @@ static void names_read(struct counter_reader *r, int dev_fd, uint64_t now_ns)
 		/* Their number tells of nearly all changes; this is for the rest. */
 		r->netdev_stats[i].stale = true;
 	}
+	configs_read(r);
 	r->names_read_ns = now_ns;
 }
 

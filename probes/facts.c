@@ -154,6 +154,13 @@ const char *gid_type_name(enum gid_type type)
 	return NAME_AT(names, type);
 }
 
+const char *port_trust_name(enum port_trust trust)
+{
+	static const char *const names[] = {"", "pcp", "dscp"};
+
+	return (unsigned)trust < sizeof(names) / sizeof(names[0]) ? names[trust] : "";
+}
+
 const char *link_layer_name(enum link_layer layer)
 {
 	static const char *const names[] = {"unknown", "InfiniBand", "Ethernet"};

@@ -6,15 +6,18 @@
 #include <stdint.h>
 #include "core/hist.h"
 
-#define FACT_NAME 64	 /* bytes of a peer, rail, class, device or counter name with NUL */
-#define FACT_NETDEV 16	 /* IFNAMSIZ */
-#define FACT_ADDRESS 64	 /* textual address, with zone */
-#define FACT_TEXT 240	 /* a sentence for people */
-#define RAIL_MAX 16	 /* rails of one device */
-#define CLASS_MAX 8	 /* traffic classes of a configuration */
-#define PORT_MAX 16	 /* ports of a device that are followed; the rest is counted */
-#define GID_MAX 1024	 /* non-zero GIDs of a device that are followed */
-#define RESETS_KEPT 8	 /* resets of counters that are told by name; the rest is counted */
+#define FACT_NAME 64	/* bytes of a peer, rail, class, device or counter name with NUL */
+#define FACT_NETDEV 16	/* IFNAMSIZ */
+#define FACT_ADDRESS 64 /* textual address, with zone */
+#define FACT_TEXT 240	/* a sentence for people */
+#define RAIL_MAX 16	/* rails of one device */
+#define CLASS_MAX 8	/* traffic classes of a configuration */
+#define PORT_MAX 16	/* ports of a device that are followed; the rest is counted */
+#define GID_MAX 1024	/* non-zero GIDs of a device that are followed */
+#define RESETS_KEPT 8	/* resets of counters that are told by name; the rest is counted */
+#define PRIORITIES 8	/* of 802.1Q */
+#define DSCP_COUNT 64
+#define BOND_MEMBERS 4	 /* of a port's bond that are told by name; the rest is left out */
 #define COUNTER_MAX 4096 /* counters of a device that are followed; the rest is counted */
 
 /* The operations, and `ack`: the transport completion of a send, which has no schedule. */
@@ -124,6 +127,8 @@ static inline bool op_lacks_valid(const uint8_t lack[OP_COUNT])
 
 enum gid_type { GID_TYPE_UNKNOWN, GID_TYPE_IB, GID_TYPE_ROCE_V1, GID_TYPE_ROCE_V2 };
 enum link_layer { LINK_LAYER_UNKNOWN, LINK_LAYER_INFINIBAND, LINK_LAYER_ETHERNET };
+/* By what a port tells the priority of a packet that comes in. */
+enum port_trust { TRUST_UNKNOWN, TRUST_PCP, TRUST_DSCP };
 enum worker_loop { WORKER_RAIL, WORKER_CONTROL, WORKER_COUNTER };
 #define WORKER_LOOPS 3
 
@@ -162,6 +167,7 @@ const char *drain_outcome_name(enum drain_outcome outcome);
 /* "the peer offers no memory to write to"; "" for OP_LACK_NONE. */
 const char *op_lack_text(enum op op, enum op_lack lack);
 const char *gid_type_name(enum gid_type type);	    /* "RoCE v2", "RoCE v1", "IB", "" */
+const char *port_trust_name(enum port_trust trust); /* "dscp", "pcp", "" */
 const char *link_layer_name(enum link_layer layer); /* "Ethernet", "InfiniBand", "unknown" */
 const char *worker_loop_name(enum worker_loop loop);
 const char *counter_source_name(enum counter_source source); /* "counters", ... */
@@ -282,6 +288,26 @@ struct gid_fact {
 	char netdev[FACT_NETDEV];
 };
 
+#define DSCP_UNMAPPED 0xff /* no entry says which priority, or two say different ones */
+
+/* How a port is set up, by DCB and by files of drivers; what nobody tells is not known. Masks have
+ * bit p for priority p. */
+struct port_config_fact {
+	uint32_t netdev_mtu;	/* 0: unknown */
+	uint8_t pfc_known, pfc; /* priorities with priority flow control */
+	uint8_t trust;		/* enum port_trust */
+	uint8_t classes_known;
+	uint8_t priority_class[PRIORITIES]; /* traffic class of each priority */
+	uint8_t dscp_priority[DSCP_COUNT];  /* valid when trust is TRUST_DSCP */
+	uint8_t ecn_np_known, ecn_np;	    /* priorities in which marks are answered by CNP */
+	uint8_t ecn_rp_known, ecn_rp;	    /* priorities in which CNP are obeyed */
+	uint8_t roce_mode;		    /* enum gid_type that rdma_cm takes by default */
+	uint8_t roce_tos_known, roce_tos;   /* that rdma_cm takes where nobody sets one */
+	uint8_t n_members;
+	char bond[FACT_NETDEV]; /* whose member the netdev is, or itself; "": of none */
+	char members[BOND_MEMBERS][FACT_NETDEV];
+};
+
 struct port_fact {
 	uint8_t port;
 	uint8_t link_layer; /* enum link_layer */
@@ -296,6 +322,13 @@ struct port_fact {
 	char link_layer_text[FACT_NETDEV]; /* as read, trimmed */
 	char netdev[FACT_NETDEV];
 	char rate_text[48];
+	struct port_config_fact config;
+};
+
+/* 0: unknown, as for what is no PCI function, or a virtual one. */
+struct pci_link {
+	uint32_t mega_transfers; /* per second and lane: 16000 for 16 GT/s */
+	uint32_t lanes;
 };
 
 struct device_fact {
@@ -306,7 +339,9 @@ struct device_fact {
 	uint8_t node_guid_zero;
 	uint8_t is_vf;
 	uint8_t firmware_watched; /* somebody looks whether its firmware takes commands */
-	uint8_t pad[5];
+	uint8_t has_numa_node;
+	uint32_t numa_node;
+	struct pci_link pci, pci_possible;     /* now, and what the device and its slot both can */
 	uint64_t firmware_stuck_since_wall_ns; /* 0: it does, or nobody looks */
 	char firmware_stuck_text[FACT_TEXT];
 };

@@ -525,8 +525,22 @@ void table_get_beat(const struct table *t, enum worker_loop loop, uint64_t *ret_
 	*ret_wall_ns = word_get(&t->shared->beat[loop].wall_ns);
 }
 
+static void port_config_sanitize(struct port_config_fact *c)
+{
+	TERMINATE(c->bond);
+	for (uint32_t i = 0; i < BOND_MEMBERS; i++)
+		TERMINATE(c->members[i]);
+	if (c->n_members > BOND_MEMBERS)
+		c->n_members = BOND_MEMBERS;
+	if (c->trust > TRUST_DSCP)
+		c->trust = TRUST_UNKNOWN;
+	if (c->roce_mode > GID_TYPE_ROCE_V2)
+		c->roce_mode = GID_TYPE_UNKNOWN;
+}
+
 static void port_fact_sanitize(struct port_fact *p)
 {
+	port_config_sanitize(&p->config);
 	TERMINATE(p->state_text);
 	TERMINATE(p->phys_state_text);
 	TERMINATE(p->link_layer_text);

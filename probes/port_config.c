@@ -1,0 +1,128 @@
+#include "probes/port_config.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/names.h"
+#include "probes/sysfs.h"
+#include "probes/sysfs_value.h"
+
+#define MTU_MAX 0x7fffffffu
+#define TOS_MAX 255
+
+static bool number_read(int fd, const char *path, uint64_t max, uint64_t *ret, uint64_t *errors)
+{
+	char line[SYSFS_TEXT];
+	uint64_t value;
+
+	if (!sysfs_line(fd, path, line, sizeof(line), errors) || !sysfs_counter(line, &value) ||
+	    value > max)
+		return false;
+	*ret = value;
+	return true;
+}
+
+/* The file of each priority says 0 or 1; where one is missing nothing is known. */
+static bool ecn_read(const struct port_config_source *from, const char *side, uint8_t *ret,
+		     uint64_t *errors)
+{
+	uint8_t mask = 0;
+
+	for (unsigned p = 0; p < PRIORITIES; p++) {
+		char path[SYSFS_PATH];
+		uint64_t on;
+
+		snprintf(path, sizeof(path), "class/net/%s/ecn/%s/enable/%u", from->netdev, side,
+			 p);
+		if (!number_read(from->root_fd, path, 1, &on, errors))
+			return false;
+		mask |= (uint8_t)(on << p);
+	}
+	*ret = mask;
+	return true;
+}
+
+static void master_read(const struct port_config_source *from, char ret[FACT_NETDEV])
+{
+	char path[SYSFS_PATH], target[PATH_MAX];
+	const char *base;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "class/net/%s/master", from->netdev);
+	n = readlinkat(from->root_fd, path, target, sizeof(target) - 1);
+	if (n <= 0)
+		return;
+	target[n] = '\0';
+	base = strrchr(target, '/');
+	name_copy(ret, FACT_NETDEV, base ? base + 1 : target);
+}
+
+static void members_take(struct port_config_fact *c, char *line)
+{
+	char *rest = NULL;
+
+	for (char *name = strtok_r(line, " ", &rest); name && c->n_members < BOND_MEMBERS;
+	     name = strtok_r(NULL, " ", &rest))
+		name_copy(c->members[c->n_members++], FACT_NETDEV, name);
+}
+
+/* The port's netdev may be a member, or with mlx5's bonded devices the bond itself. A master that
+ * is no bond (a bridge, a VRF) has no such file. */
+static void bond_read(const struct port_config_source *from, struct port_config_fact *c,
+		      uint64_t *errors)
+{
+	char bond[FACT_NETDEV] = "", path[SYSFS_PATH], line[SYSFS_TEXT];
+
+	master_read(from, bond);
+	if (!bond[0])
+		name_copy(bond, sizeof(bond), from->netdev);
+	snprintf(path, sizeof(path), "class/net/%s/bonding/slaves", bond);
+	if (!sysfs_line(from->root_fd, path, line, sizeof(line), errors))
+		return;
+	name_copy(c->bond, sizeof(c->bond), bond);
+	members_take(c, line);
+}
+
+static void netdev_read(const struct port_config_source *from, struct port_config_fact *c,
+			uint64_t *errors)
+{
+	char path[SYSFS_PATH];
+	uint64_t mtu;
+
+	snprintf(path, sizeof(path), "class/net/%s/mtu", from->netdev);
+	if (number_read(from->root_fd, path, MTU_MAX, &mtu, errors))
+		c->netdev_mtu = (uint32_t)mtu;
+	c->ecn_np_known = ecn_read(from, "roce_np", &c->ecn_np, errors);
+	c->ecn_rp_known = ecn_read(from, "roce_rp", &c->ecn_rp, errors);
+	bond_read(from, c, errors);
+}
+
+static void defaults_read(const struct port_config_source *from, struct port_config_fact *c,
+			  uint64_t *errors)
+{
+	char path[SYSFS_PATH], line[SYSFS_TEXT];
+	uint64_t tos;
+
+	snprintf(path, sizeof(path), "kernel/config/rdma_cm/%s/ports/%u/default_roce_mode",
+		 from->device, from->port);
+	/* RoCE is asked for only on Ethernet, where "IB/RoCE v1" is the latter. */
+	if (sysfs_line(from->root_fd, path, line, sizeof(line), errors))
+		c->roce_mode = (uint8_t)sysfs_gid_type(line, LINK_LAYER_ETHERNET);
+	snprintf(path, sizeof(path), "kernel/config/rdma_cm/%s/ports/%u/default_roce_tos",
+		 from->device, from->port);
+	c->roce_tos_known = number_read(from->root_fd, path, TOS_MAX, &tos, errors);
+	if (c->roce_tos_known)
+		c->roce_tos = (uint8_t)tos;
+}
+
+void port_config_read(const struct port_config_source *from, struct port_config_fact *ret,
+		      uint64_t *errors)
+{
+	*ret = (struct port_config_fact){0};
+	memset(ret->dscp_priority, DSCP_UNMAPPED, sizeof(ret->dscp_priority));
+	if (from->netdev[0])
+		netdev_read(from, ret, errors);
+	defaults_read(from, ret, errors);
+}

@@ -1,0 +1,290 @@
+/* DCB by rtnetlink: messages as the kernel makes them, cut and spoiled in every place, and the
+ * kernel of this host. */
+#include "support.h"
+
+#include <errno.h>
+#include <net/if.h>
+
+#include <linux/dcbnl.h>
+#include <linux/rtnetlink.h>
+
+#include "probes/dcb.h"
+
+#define SEQUENCE 77
+
+struct message {
+	char bytes[2048];
+	size_t len;
+};
+
+static size_t open_attr(struct message *m, unsigned type)
+{
+	struct nlattr attr = {.nla_type = (uint16_t)type};
+	size_t at = m->len;
+
+	memcpy(m->bytes + at, &attr, sizeof(attr));
+	m->len += sizeof(attr);
+	return at;
+}
+
+static void close_attr(struct message *m, size_t at)
+{
+	uint16_t len = (uint16_t)(m->len - at);
+
+	memcpy(m->bytes + at, &len, sizeof(len));
+	m->len = (m->len + 3) / 4 * 4;
+}
+
+static void put_attr(struct message *m, unsigned type, const void *data, size_t len)
+{
+	size_t at = open_attr(m, type);
+
+	memcpy(m->bytes + m->len, data, len);
+	m->len += len;
+	close_attr(m, at);
+}
+
+static void begin(struct message *m, unsigned type)
+{
+	struct nlmsghdr header = {.nlmsg_type = (uint16_t)type, .nlmsg_seq = SEQUENCE};
+	struct dcbmsg dcb = {.cmd = DCB_CMD_IEEE_GET};
+
+	memset(m, 0, sizeof(*m));
+	memcpy(m->bytes, &header, sizeof(header));
+	memcpy(m->bytes + sizeof(header), &dcb, sizeof(dcb));
+	m->len = sizeof(header) + sizeof(dcb);
+}
+
+static void end(struct message *m)
+{
+	uint32_t len = (uint32_t)m->len;
+
+	memcpy(m->bytes, &len, sizeof(len));
+}
+
+static void put_app(struct message *m, uint8_t selector, uint16_t protocol, uint8_t priority)
+{
+	struct dcb_app app = {.selector = selector, .protocol = protocol, .priority = priority};
+
+	put_attr(m, DCB_ATTR_IEEE_APP, &app, sizeof(app));
+}
+
+static size_t begin_answer(struct message *m, uint8_t pfc_en)
+{
+	struct ieee_ets ets = {.ets_cap = 8, .prio_tc = {1, 0, 2, 3, 4, 5, 6, 7}};
+	struct ieee_pfc pfc = {.pfc_cap = 8, .pfc_en = pfc_en};
+	size_t ieee;
+
+	begin(m, RTM_GETDCB);
+	put_attr(m, DCB_ATTR_IFNAME, "ens1f0np0", 10);
+	ieee = open_attr(m, DCB_ATTR_IEEE | NLA_F_NESTED);
+	put_attr(m, DCB_ATTR_IEEE_ETS, &ets, sizeof(ets));
+	put_attr(m, DCB_ATTR_IEEE_PFC, &pfc, sizeof(pfc));
+	return ieee;
+}
+
+/* As an mlx5 answers that was told `dcb app add dev X dscp-prio 26:3` and has PFC for 3. */
+static void mlx5(struct message *m)
+{
+	size_t ieee = begin_answer(m, 1 << 3), table = open_attr(m, DCB_ATTR_IEEE_APP_TABLE);
+
+	put_app(m, IEEE_8021QAZ_APP_SEL_ETHERTYPE, 0x8915, 4);
+	put_app(m, IEEE_8021QAZ_APP_SEL_DSCP, 26, 3);
+	put_app(m, IEEE_8021QAZ_APP_SEL_DSCP, 48, 6);
+	put_app(m, IEEE_8021QAZ_APP_SEL_DSCP, 99, 6);
+	put_app(m, IEEE_8021QAZ_APP_SEL_DSCP, 10, 9);
+	close_attr(m, table);
+	close_attr(m, ieee);
+	end(m);
+}
+
+static int parse(const struct message *m, struct port_config_fact *ret)
+{
+	return dcb_parse(m->bytes, m->len, SEQUENCE, ret);
+}
+
+static void test_priorities_flow_control_and_dscp_of_a_nic(void **state)
+{
+	struct port_config_fact c = {0};
+	struct message m;
+
+	(void)state;
+	mlx5(&m);
+	assert_int_equal(parse(&m, &c), 0);
+	assert_true(c.pfc_known);
+	assert_int_equal(c.pfc, 1 << 3);
+	assert_int_equal(c.trust, TRUST_DSCP);
+	assert_true(c.classes_known);
+	assert_int_equal(c.priority_class[0], 1);
+	assert_int_equal(c.priority_class[7], 7);
+	assert_int_equal(c.dscp_priority[26], 3);
+	assert_int_equal(c.dscp_priority[48], 6);
+	assert_int_equal(c.dscp_priority[10], DSCP_UNMAPPED);
+	assert_int_equal(c.dscp_priority[0], DSCP_UNMAPPED);
+}
+
+static void test_without_dscp_entries_the_port_trusts_pcp(void **state)
+{
+	struct port_config_fact c = {0};
+	struct message m;
+	size_t ieee;
+
+	(void)state;
+	ieee = begin_answer(&m, 0);
+	close_attr(&m, ieee);
+	end(&m);
+	assert_int_equal(parse(&m, &c), 0);
+	assert_int_equal(c.trust, TRUST_PCP);
+	assert_true(c.pfc_known);
+	assert_int_equal(c.pfc, 0);
+}
+
+static void test_table_of_trust_has_the_word(void **state)
+{
+	static const uint8_t pcp = 255, dscp = IEEE_8021QAZ_APP_SEL_DSCP;
+	struct port_config_fact c = {0};
+	struct message m;
+	size_t ieee, table;
+
+	(void)state;
+	ieee = begin_answer(&m, 0);
+	table = open_attr(&m, DCB_ATTR_IEEE_APP_TABLE);
+	put_app(&m, IEEE_8021QAZ_APP_SEL_DSCP, 26, 3);
+	close_attr(&m, table);
+	table = open_attr(&m, 11);
+	put_attr(&m, 1, &pcp, 1);
+	put_attr(&m, 1, &dscp, 1);
+	close_attr(&m, table);
+	close_attr(&m, ieee);
+	end(&m);
+	assert_int_equal(parse(&m, &c), 0);
+	assert_int_equal(c.trust, TRUST_PCP);
+}
+
+static void test_dscp_with_two_priorities_is_not_mapped(void **state)
+{
+	struct port_config_fact c = {0};
+	struct message m;
+	size_t ieee, table;
+
+	(void)state;
+	ieee = begin_answer(&m, 0);
+	table = open_attr(&m, DCB_ATTR_IEEE_APP_TABLE);
+	put_app(&m, IEEE_8021QAZ_APP_SEL_DSCP, 26, 3);
+	put_app(&m, IEEE_8021QAZ_APP_SEL_DSCP, 26, 4);
+	put_app(&m, IEEE_8021QAZ_APP_SEL_DSCP, 26, 3);
+	close_attr(&m, table);
+	close_attr(&m, ieee);
+	end(&m);
+	assert_int_equal(parse(&m, &c), 0);
+	assert_int_equal(c.dscp_priority[26], DSCP_UNMAPPED);
+}
+
+static void test_driver_without_dcb_says_so(void **state)
+{
+	struct port_config_fact c = {0};
+	struct nlmsgerr body = {.error = -EOPNOTSUPP};
+	struct nlmsghdr header = {
+		.nlmsg_type = NLMSG_ERROR, .nlmsg_seq = SEQUENCE, .nlmsg_len = 16 + sizeof(body)};
+	char bytes[16 + sizeof(body)];
+
+	(void)state;
+	memcpy(bytes, &header, sizeof(header));
+	memcpy(bytes + 16, &body, sizeof(body));
+	assert_int_equal(dcb_parse(bytes, sizeof(bytes), SEQUENCE, &c), -EOPNOTSUPP);
+	assert_int_equal(dcb_parse(bytes, sizeof(bytes), SEQUENCE + 1, &c), -EAGAIN);
+	body.error = 1;
+	memcpy(bytes + 16, &body, sizeof(body));
+	assert_int_equal(dcb_parse(bytes, sizeof(bytes), SEQUENCE, &c), -EBADMSG);
+}
+
+/* Each length from nothing on, in memory of just that length so that a sanitizer sees one byte
+ * more being read. */
+static void test_answers_cut_anywhere_do_no_harm(void **state)
+{
+	struct port_config_fact c = {0};
+	struct message m;
+
+	(void)state;
+	mlx5(&m);
+	for (size_t len = 0; len < m.len; len++) {
+		char *part = malloc(len + 1);
+		uint32_t said = (uint32_t)len;
+
+		memcpy(part, m.bytes, len);
+		assert_int_equal(dcb_parse(part, len, SEQUENCE, &c), -EBADMSG);
+		if (len >= sizeof(said)) {
+			memcpy(part, &said, sizeof(said));
+			dcb_parse(part, len, SEQUENCE, &c);
+		}
+		free(part);
+	}
+}
+
+static void test_any_byte_may_be_another(void **state)
+{
+	struct message m;
+
+	(void)state;
+	mlx5(&m);
+	for (size_t i = 0; i < m.len; i++) {
+		for (unsigned value = 0; value < 256; value += 5) {
+			struct port_config_fact c = {0};
+			struct message other = m;
+
+			other.bytes[i] = (char)value;
+			parse(&other, &c);
+			assert_in_range(c.trust, TRUST_UNKNOWN, TRUST_DSCP);
+			for (unsigned d = 0; d < DSCP_COUNT; d++)
+				assert_true(c.dscp_priority[d] < PRIORITIES ||
+					    c.dscp_priority[d] == DSCP_UNMAPPED ||
+					    c.dscp_priority[d] == 0);
+		}
+	}
+}
+
+static void test_names_that_no_netdev_has_are_not_asked_for(void **state)
+{
+	char buf[DCB_REQUEST];
+
+	(void)state;
+	assert_int_equal(dcb_request(buf, 1, ""), 0);
+	assert_int_equal(dcb_request(buf, 1, "sixteen-letters-"), 0);
+	assert_int_equal(dcb_request(buf, 1, "fifteen-letters"), 40);
+}
+
+/* The kernel understands the request: lo has no DCB, and what is not there is not there. */
+static void test_kernel_of_this_host_answers(void **state)
+{
+	struct port_config_fact c;
+	struct dcb d;
+	int r;
+
+	(void)state;
+	assert_int_equal(dcb_open(&d), 0);
+	r = dcb_ask(&d, "lo", &c);
+	/* Without CONFIG_DCB rtnetlink knows no such question, and sandboxes have no lo. */
+	assert_true(r == -EOPNOTSUPP || r == -ENODEV);
+	assert_false(c.pfc_known);
+	assert_int_equal(c.dscp_priority[0], DSCP_UNMAPPED);
+	r = dcb_ask(&d, "nosuchnetdev", &c);
+	assert_true(r == -ENODEV || r == -EOPNOTSUPP);
+	dcb_close(&d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_priorities_flow_control_and_dscp_of_a_nic),
+		cmocka_unit_test(test_without_dscp_entries_the_port_trusts_pcp),
+		cmocka_unit_test(test_table_of_trust_has_the_word),
+		cmocka_unit_test(test_dscp_with_two_priorities_is_not_mapped),
+		cmocka_unit_test(test_driver_without_dcb_says_so),
+		cmocka_unit_test(test_answers_cut_anywhere_do_no_harm),
+		cmocka_unit_test(test_any_byte_may_be_another),
+		cmocka_unit_test(test_names_that_no_netdev_has_are_not_asked_for),
+		cmocka_unit_test(test_kernel_of_this_host_answers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
