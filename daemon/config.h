@@ -38,8 +38,9 @@ struct config {
 	uint32_t max_series;
 	uint32_t journal_size; /* bytes on disk */
 	struct rail_spec rails[RAIL_MAX];
-	size_t n_rails;		 /* 0: every active port with a usable address */
-	uint32_t rails_expected; /* 0: not stated */
+	uint64_t rail_rates[RAIL_MAX]; /* expected, bytes per second, of each rail; 0: not stated */
+	size_t n_rails;		       /* 0: every active port with a usable address */
+	uint32_t rails_expected;       /* 0: not stated */
 	bool allow_rocev1;
 	struct class_config classes[CLASS_MAX];
 	size_t n_classes;     /* at least 1 */
@@ -89,6 +90,8 @@ unsigned config_changes(const struct config *old, const struct config *new,
 
 /* Shortest interval of the operations that are on; a second when none is. */
 uint64_t config_shortest_interval_ns(const struct config *c);
+/* The rate in bytes per second that the rail of that name should have; 0: not stated. */
+uint64_t config_rail_rate(const struct config *c, const char *name);
 /* The [rail NAME] of that name; NULL: none. */
 const struct rail_spec *config_rail(const struct config *c, const char *name);
 bool config_device_excluded(const struct config *c, const char *device);

@@ -30,6 +30,9 @@ int config_parse_rail_netdev(void *target, const char *instance, const char *val
 			     size_t errlen);
 int config_parse_rail_subnet(void *target, const char *instance, const char *value, char *err,
 			     size_t errlen);
+int config_parse_rail_rate(void *target, const char *instance, const char *value, char *err,
+			   size_t errlen);
+void config_print_rail_rate(const void *target, const char *instance, struct strbuf *out);
 void config_print_rail_device(const void *target, const char *instance, struct strbuf *out);
 void config_print_rail_netdev(const void *target, const char *instance, struct strbuf *out);
 void config_print_rail_subnet(const void *target, const char *instance, struct strbuf *out);

@@ -1,10 +1,14 @@
 #include "daemon/config_keys.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/names.h"
+
+#define BYTES_PER_MEGABIT 125000
+#define RATE_MAX_GIGABITS 10000ULL
 
 /* [rail NAME] */
 
@@ -75,6 +79,66 @@ int config_parse_rail_subnet(void *target, const char *instance, const char *val
 	if (!rail)
 		return -EINVAL;
 	return address_parse_subnet(value, &rail->subnet, &rail->prefix_len, err, errlen);
+}
+
+/* "200Gb/s", "2.5Gb/s", "100Mb/s" in bits per second, as links are named; whole megabits. */
+static bool parse_rate(const char *value, uint64_t *ret_megabits)
+{
+	uint64_t whole = 0, thousandths = 0, scale = 1000;
+	const char *p = value;
+
+	for (; *p >= '0' && *p <= '9' && whole <= RATE_MAX_GIGABITS * 1000; p++)
+		whole = whole * 10 + (uint64_t)(*p - '0');
+	if (p == value)
+		return false;
+	if (*p == '.')
+		for (p++; *p >= '0' && *p <= '9' && scale > 1; p++) {
+			scale /= 10;
+			thousandths += (uint64_t)(*p - '0') * scale;
+		}
+	p += strspn(p, " ");
+	if (!strcmp(p, "Gb/s"))
+		*ret_megabits = whole * 1000 + thousandths;
+	else if (!strcmp(p, "Mb/s") && scale == 1000)
+		*ret_megabits = whole;
+	else
+		return false;
+	return *ret_megabits > 0 && *ret_megabits <= RATE_MAX_GIGABITS * 1000;
+}
+
+int config_parse_rail_rate(void *target, const char *instance, const char *value, char *err,
+			   size_t errlen)
+{
+	struct config *c = target;
+	struct rail_spec *rail = take_rail(c, instance, err, errlen);
+	uint64_t megabits;
+
+	if (!rail)
+		return -EINVAL;
+	if (!parse_rate(value, &megabits))
+		return config_refuse(err, errlen, value,
+				     "is no rate of a link: write it as 200Gb/s or 2.5Gb/s");
+	c->rail_rates[rail - c->rails] = megabits * BYTES_PER_MEGABIT;
+	return 0;
+}
+
+void config_print_rail_rate(const void *target, const char *instance, struct strbuf *out)
+{
+	uint64_t megabits = config_rail_rate(target, instance) / BYTES_PER_MEGABIT;
+
+	if (megabits % 1000)
+		strbuf_printf(out, "expected_rate = %" PRIu64 "Mb/s\n", megabits);
+	else if (megabits)
+		strbuf_printf(out, "expected_rate = %" PRIu64 "Gb/s\n", megabits / 1000);
+	else if (find_rail(target, instance))
+		strbuf_puts(out, "# expected_rate =\n");
+}
+
+uint64_t config_rail_rate(const struct config *c, const char *name)
+{
+	const struct rail_spec *rail = find_rail(c, name);
+
+	return rail ? c->rail_rates[rail - c->rails] : 0;
 }
 
 void config_print_rail_device(const void *target, const char *instance, struct strbuf *out)

@@ -6,6 +6,7 @@
 #include "daemon/peer_source.h"
 #include "daemon/peers.h"
 #include "daemon/rails.h"
+#include "daemon/subnets.h"
 #include "daemon/refusals.h"
 #include "daemon/scan.h"
 #include "daemon/sessions.h"
@@ -67,6 +68,7 @@ struct daemon {
 	bool rails_known;    /* that was so at least once */
 	size_t unmatched;    /* targets that no rail reaches, as last told */
 	size_t beyond;	     /* devices past the limit, as last told */
+	struct subnet_pairs subnets;
 };
 
 /* Run until a signal ends it; the exit status of the program. worker_path: NULL, or of the stand-in

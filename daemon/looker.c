@@ -16,6 +16,7 @@
 #include "daemon/rule_log.h"
 #include "daemon/verdict_log.h"
 #include "daemon/view.h"
+#include "health/fabric.h"
 #include "health/judge.h"
 
 #define STATUS_TEXT 256
@@ -117,9 +118,12 @@ static void judge(struct looker *l, struct snapshot *s, const struct view_judged
 		.n_duplicates = judged->n_duplicates,
 		.refusals = judged->refusals,
 		.n_refusals = judged->n_refusals,
+		.subnets = judged->subnets,
+		.n_subnets = judged->n_subnets,
 	};
 
 	judge_run(l->judge, &in, s);
+	fabric_describe(s);
 	/* While we stop, what our own sessions miss is nobody's fault. */
 	for (size_t i = 0; !l->daemon->stopper && i < s->n_sessions; i++)
 		if (judged->of[i]->judged.changed)

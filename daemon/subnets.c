@@ -1,9 +1,15 @@
 #include "daemon/subnets.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/conf.h"
 #include "core/log.h"
+#include "core/names.h"
+
+#define LOOK_NS (60 * NSEC_PER_SEC)
+#define SETTINGS "/proc/sys/net/ipv4/conf"
 
 /* getifaddrs() has no union of its own. */
 static const union address *as_address(const struct sockaddr *sa)
@@ -72,5 +78,85 @@ void subnets_warn(const struct rails *rails, const struct rail *rail)
 				rail->name, rail->fact.netdev, rail->fact.address, other->name,
 				other->fact.netdev, other->fact.address);
 	}
+	freeifaddrs(own);
+}
+
+/* --- as findings --- */
+
+static int setting_of(const char *dir, const char *netdev, const char *name)
+{
+	char path[256];
+	int value = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s/%s", dir, netdev, name);
+	f = fopen(path, "re");
+	if (!f)
+		return -1;
+	if (fscanf(f, "%d", &value) != 1 || value < 0)
+		value = -1;
+	fclose(f);
+	return value;
+}
+
+int subnets_setting(const char *dir, const char *netdev, const char *name)
+{
+	int all = setting_of(dir, "all", name), own = setting_of(dir, netdev, name);
+
+	if (all < 0 || own < 0)
+		return -1;
+	return all > own ? all : own;
+}
+
+static bool answers_for_all(const struct rail *r)
+{
+	return strchr(r->fact.address, '.') &&
+	       subnets_setting(SETTINGS, r->fact.netdev, "arp_ignore") == 0;
+}
+
+static void note(struct subnet_pairs *pairs, const struct rail *one, const struct rail *other)
+{
+	struct subnet_pair *p = &pairs->pair[pairs->n++];
+	const char *netdev = one->fact.netdev;
+
+	name_copy(p->rail, sizeof(p->rail), one->name);
+	name_copy(p->other, sizeof(p->other), other->name);
+	snprintf(p->text, sizeof(p->text),
+		 "rails %s (%s) and %s (%s) are in one subnet, and each NIC answers ARP for the "
+		 "other's address (%s: arp_ignore=%d arp_announce=%d rp_filter=%d): use a subnet "
+		 "for each rail, or set net.ipv4.conf.all.arp_ignore=1 and arp_announce=2",
+		 one->name, netdev, other->name, other->fact.netdev, netdev,
+		 subnets_setting(SETTINGS, netdev, "arp_ignore"),
+		 subnets_setting(SETTINGS, netdev, "arp_announce"),
+		 subnets_setting(SETTINGS, netdev, "rp_filter"));
+}
+
+static void look_at(struct subnet_pairs *pairs, const struct ifaddrs *own,
+		    const struct rails *rails, size_t i)
+{
+	const struct rail *one = rails_get(rails, i);
+
+	if (!one->present || !one->fact.netdev[0])
+		return;
+	for (size_t k = i + 1; k < rails_count(rails) && pairs->n < SUBNET_PAIRS; k++) {
+		const struct rail *other = rails_get(rails, k);
+
+		if (shares(own, one, other) && (answers_for_all(one) || answers_for_all(other)))
+			note(pairs, one, other);
+	}
+}
+
+void subnets_look(struct subnet_pairs *pairs, const struct rails *rails, uint64_t now_ns)
+{
+	struct ifaddrs *own;
+
+	if (pairs->looked_ns && now_ns - pairs->looked_ns < LOOK_NS)
+		return;
+	pairs->looked_ns = now_ns;
+	pairs->n = 0;
+	if (rails_count(rails) < 2 || getifaddrs(&own) < 0)
+		return;
+	for (size_t i = 0; i < rails_count(rails); i++)
+		look_at(pairs, own, rails, i);
 	freeifaddrs(own);
 }

@@ -75,6 +75,7 @@ bool view_fill(struct snapshot *s, struct daemon *d, struct counter_round *scrat
 	       struct view_judged *judged)
 {
 	fill_self(s, d);
-	return view_rails(s, d) && view_devices(s, d, scratch, judged) && view_peers(s, d) &&
-	       view_refusals(s, d, judged) && view_sessions(s, d, judged);
+	return view_rails(s, d) && view_devices(s, d, scratch, judged) &&
+	       view_facts(s, d, judged) && view_peers(s, d) && view_refusals(s, d, judged) &&
+	       view_sessions(s, d, judged);
 }

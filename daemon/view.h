@@ -16,6 +16,8 @@ struct view_judged {
 	size_t n_duplicates;
 	struct judge_refusal *refusals;
 	size_t n_refusals;
+	struct judge_subnet *subnets;
+	size_t n_subnets;
 };
 
 /* False: out of memory. scratch is for one round of counters, its content does not matter.
@@ -27,6 +29,8 @@ bool view_fill(struct snapshot *s, struct daemon *d, struct counter_round *scrat
 bool view_sessions(struct snapshot *s, struct daemon *d, struct view_judged *judged);
 bool view_peers(struct snapshot *s, const struct daemon *d);
 bool view_refusals(struct snapshot *s, struct daemon *d, struct view_judged *judged);
+/* After rails and devices. */
+bool view_facts(struct snapshot *s, struct daemon *d, struct view_judged *judged);
 bool view_rails(struct snapshot *s, const struct daemon *d);
 bool view_devices(struct snapshot *s, const struct daemon *d, struct counter_round *scratch,
 		  struct view_judged *judged);

@@ -5,6 +5,7 @@
 
 #include "exporters/gid_text.h"
 #include "exporters/json_port_rules.h"
+#include "exporters/json_port_facts.h"
 
 /* A name that two sources have is told by the second one with its source before it. */
 static bool name_taken(const struct snap_device *d, size_t i)
@@ -116,6 +117,7 @@ static void put_port(struct jsonw *j, const struct snapshot *s, const struct sna
 		jsonw_u64(j, p->rate_bytes_per_second);
 	else
 		jsonw_null(j);
+	json_put_port_facts(j, p, rail);
 	put_gids(j, d, p->port);
 	put_counters(j, d, p->port);
 	put_netdev_counters(j, d, p->port);
@@ -146,6 +148,7 @@ static bool devices_row(struct json_list *l, struct jsonw *j)
 	jsonw_put_string(j, "verdict", verdict_name(d->verdict));
 	jsonw_put_string(j, "cause", cause_name(d->cause));
 	jsonw_put_string(j, "reason", d->reason);
+	json_put_device_facts(j, d);
 	put_worker(j, d);
 	put_counters(j, d, 0);
 	jsonw_key(j, "ports");

@@ -37,6 +37,20 @@ static void put_verdict(struct jsonw *j, const struct snapshot *s)
 	jsonw_put_string(j, "reason", s->reason);
 }
 
+/* Spelled out, so that two hosts can be compared line by line. */
+static void put_fabric(struct jsonw *j, const struct snapshot *s)
+{
+	jsonw_key(j, "fabric");
+	jsonw_open_object(j);
+	jsonw_put_known_string(j, "fingerprint", s->fabric.fingerprint);
+	jsonw_key(j, "parts");
+	jsonw_open_object(j);
+	for (size_t i = 0; i < s->fabric.n_parts; i++)
+		jsonw_put_string(j, s->fabric.parts[i].name, s->fabric.parts[i].value);
+	jsonw_close_object(j);
+	jsonw_close_object(j);
+}
+
 void json_status_render(struct strbuf *out, const struct snapshot *s, uint64_t now_ns)
 {
 	struct jsonw j = {.out = out};
@@ -50,6 +64,7 @@ void json_status_render(struct strbuf *out, const struct snapshot *s, uint64_t n
 	put_verdict(&j, s);
 	put_up_total(&j, "sessions", sessions_up(s), s->n_sessions);
 	put_up_total(&j, "rails", rails_up(s), s->n_rails);
+	put_fabric(&j, s);
 	jsonw_close_object(&j);
 	strbuf_putc(out, '\n');
 }

@@ -45,6 +45,12 @@ struct judge_refusal {
 	const char *peer, *text;
 };
 
+/* Two rails of this host whose addresses are in one subnet, where ARP answers for both. */
+struct judge_subnet {
+	const char *rail, *other;
+	const char *text;
+};
+
 struct judge_input {
 	const struct judge_session *sessions; /* parallel to snapshot.sessions */
 	const struct judge_device *devices;   /* parallel to snapshot.devices */
@@ -52,6 +58,8 @@ struct judge_input {
 	size_t n_duplicates;
 	const struct judge_refusal *refusals;
 	size_t n_refusals;
+	const struct judge_subnet *subnets;
+	size_t n_subnets;
 };
 
 struct judge *judge_new(void); /* NULL: no memory */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "health/blame.h"
+#include "health/judge_facts.h"
 
 /* worker (state, books), trouble, GUID, counters (hanging, saturated), rdma_cm; port or rail, dead
  * rail; one a peer; one a name; rails missing */
@@ -12,7 +13,7 @@
 size_t judge_findings_max(const struct snapshot *s, const struct judge_input *in)
 {
 	return PER_DEVICE * s->n_devices + PER_RAIL * s->n_rails + 2 * s->n_sessions +
-	       in->n_duplicates + in->n_refusals + 3;
+	       judge_facts_max(s, in) + in->n_duplicates + in->n_refusals + 3;
 }
 
 static const char *subject(struct findings *f, const char *kind, const char *id)
@@ -386,6 +387,7 @@ void judge_findings(const struct evidence *e, const struct judge_input *in, stru
 		find_saturated(f, &s->devices[i]);
 		find_stalled(f, &s->devices[i]);
 	}
+	judge_facts(in, f);
 	find_duplicates(in, f);
 	find_refusals(in, f);
 	find_hanging_file(f);

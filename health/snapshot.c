@@ -59,6 +59,7 @@ struct snapshot *snapshot_new(void)
 	box->refs = 1;
 	box->public.instance = box->public.host = box->public.version = "";
 	box->public.reason = box->public.config_hash = "";
+	box->public.fabric.fingerprint = "";
 	return &box->public;
 }
 

@@ -158,6 +158,21 @@ struct snap_journal {
 	uint64_t thinned;	  /* not told one by one, for there were too many of them */
 };
 
+/* What must be equal across a fabric, as health/fabric.h describes it. */
+struct snap_fabric {
+	const char *fingerprint; /* 16 hex digits; "": not all of it is known now */
+	size_t n_parts;
+	struct snap_part {
+		const char *name, *value;
+	} * parts;
+};
+
+/* A traffic class as configured. */
+struct snap_class {
+	const char *name;
+	int32_t tos; /* -1: left to rdma_cm's default */
+};
+
 enum per_peer_mode { PER_PEER_SUMMARY, PER_PEER_HISTOGRAM, PER_PEER_WORST, PER_PEER_NONE };
 
 struct snapshot {
@@ -185,6 +200,9 @@ struct snapshot {
 	bool counters_only;	 /* of another root than /sys: no device is opened */
 	uint64_t rails_expected; /* 0: not configured */
 	uint64_t loop_lag_ns;	 /* worst of main's last second */
+	struct snap_fabric fabric;
+	size_t n_classes;
+	struct snap_class *classes; /* as configured */
 	size_t n_rails, n_sessions, n_loopbacks, n_peers, n_devices, n_findings;
 	struct snap_rail *rails;       /* sorted by name */
 	struct snap_session *sessions; /* sorted by peer, rail, peer_rail, class */

@@ -19,7 +19,7 @@ uint32_t pci_link_speed(const char *line)
 		tenth = (uint32_t)(p[1] - '0');
 		p += 2;
 	}
-	if (p == line || whole >= 1000 || strncmp(p, " GT/s", 5) != 0)
+	if (*line < '0' || *line > '9' || whole >= 1000 || strncmp(p, " GT/s", 5) != 0)
 		return 0;
 	return whole * 1000 + tenth * 100;
 }

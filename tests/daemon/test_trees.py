@@ -1,5 +1,6 @@
 """Every value of made-up trees of /sys as the real daemon tells it, standing still and in time."""
 
+import json
 import os
 import pathlib
 import re
@@ -219,6 +220,37 @@ def test_every_value_of_every_vendor_is_told_once_and_right(root):
     with Reader(root) as daemon:
         wait_told(daemon, root, "all values")
         assert fact_differences(daemon.exact(), root) == []
+
+
+def test_how_a_port_is_set_up_is_told(tmp_path):
+    make_trees.TREES["mlx5-config"][1](str(tmp_path))
+    config = "[rail mlx5_0]\ndevice = mlx5_0\nexpected_rate = 200Gb/s\n"
+    with Reader(tmp_path, config) as daemon:
+        wait_for(lambda: daemon.metric("rdma_port_config_info", device="mlx5_0") == 1, "facts")
+        assert daemon.metric("rdma_port_config_info", device="mlx5_0", port="1", numa_node="1",
+                             default_roce_mode="RoCE v2", default_roce_tos="106", trust="") == 1
+        for priority in range(8):
+            for side, on in (("notification", {3}), ("reaction", {3, 4})):
+                assert daemon.metric("rdma_port_ecn_enabled", device="mlx5_0", side=side,
+                                     priority=str(priority)) == (priority in on)
+        # A tree has no sockets: nothing is asked of this host in its place.
+        assert "rdma_port_pfc_enabled" not in daemon.get("/metrics")[1]
+        device = json.loads(daemon.get("/api/v1/devices")[1])["devices"][0]
+        assert device["pci_address"] == "0000:03:00.0" and device["numa_node"] == 1
+        assert device["pci_link"] == {"mega_transfers_per_second": 16000, "lanes": 8}
+        assert device["pci_link_possible"]["lanes"] == 16
+        facts = device["ports"][0]["facts"]
+        assert facts["ecn_np_priorities"] == [3] and facts["ecn_rp_priorities"] == [3, 4]
+        assert facts["default_roce_mode"] == "RoCE v2" and facts["default_roce_tos"] == 106
+        assert facts["netdev_mtu_bytes"] == 4200 and facts["pfc_priorities"] is None
+        findings = json.loads(daemon.get("/api/v1/findings")[1])["findings"]
+        assert [f["subject"] for f in findings if f.get("rule") == "pcie_degraded"] \
+            == ["pci:0000:03:00.0"]
+        lanes = tmp_path / "devices/pci0000:00/0000:03:00.0/current_link_width"
+        assert lanes.read_text() == "8\n"
+        # No rail is opened in a tree, so nothing is known of the fabric.
+        fabric = json.loads(daemon.get("/api/v1/status")[1])["fabric"]
+        assert fabric["fingerprint"] is None
 
 
 def test_what_is_played_is_told_at_every_step(root):

@@ -169,6 +169,24 @@ def rxe(root, name, netdev, up=True, address="10.0.2.15"):
     port.gid(2, ZERO_GID)
 
 
+@tree("mlx5-config", "ConnectX with ECN switches, rdma_cm defaults and half of its PCI lanes")
+def _(root):
+    device, _ = mlx5_roce(root, "mlx5_0")
+    function = Directory(os.path.join(root, "devices/pci0000:00/0000:03:00.0"))
+    for name, text in {"current_link_speed": "16.0 GT/s PCIe", "max_link_speed": "16.0 GT/s PCIe",
+                       "current_link_width": "8", "max_link_width": "16",
+                       "numa_node": "1"}.items():
+        function.put(name, text)
+    netdev = Directory(os.path.join(root, "class/net/ens1f0np0"))
+    netdev.put("mtu", "4200")
+    for priority in range(8):
+        netdev.put(f"ecn/roce_np/enable/{priority}", int(priority == 3))
+        netdev.put(f"ecn/roce_rp/enable/{priority}", int(priority in (3, 4)))
+    defaults = Directory(os.path.join(root, "kernel/config/rdma_cm/mlx5_0/ports/1"))
+    defaults.put("default_roce_mode", "RoCE v2")
+    defaults.put("default_roce_tos", "106")
+
+
 @tree("mlx5-roce", "ConnectX on Ethernet with all Q and congestion counters")
 def _(root):
     mlx5_roce(root, "mlx5_0")

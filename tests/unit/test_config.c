@@ -138,7 +138,8 @@ static void test_a_lab_file_is_read(void **state)
 	loads(f,
 	      "[daemon]\nname = host1\n[http]\nlisten = 127.0.0.1:1\nlisten = [::1]:1\n"
 	      "allow_reload = yes\n[metrics]\nper_peer = none\nmax_series = 1000\n"
-	      "[rail r0]\ndevice = rxe0\n[rail dev/2]\nnetdev = eth1\nsubnet = 10.99.1.0/24\n"
+	      "[rail r0]\ndevice = rxe0\nexpected_rate = 200Gb/s\n[rail dev/2]\nnetdev = "
+	      "eth1\nsubnet = 10.99.1.0/24\n"
 	      "[rails]\nexpected = 2\nallow_rocev1 = yes\n[class low]\ntos = 104\n[class hi]\n"
 	      "tos = 12\n[probe]\nsend_interval = 200ms\nread_interval = off\nsend_deadline = 1s\n"
 	      "send_size = 4k\nack_timeout = 19\nretry_count = 1\n[limits]\nconnects = 4\n"
@@ -151,6 +152,9 @@ static void test_a_lab_file_is_read(void **state)
 	assert_int_equal(f->c.n_rails, 2);
 	assert_string_equal(f->c.rails[0].device, "rxe0");
 	assert_int_equal(f->c.rails[0].prefix_len, -1);
+	assert_int_equal(config_rail_rate(&f->c, "r0"), 25000000000ULL);
+	assert_int_equal(config_rail_rate(&f->c, "dev/2"), 0);
+	assert_int_equal(config_rail_rate(&f->c, "nobody"), 0);
 	assert_string_equal(f->c.rails[1].name, "dev/2");
 	assert_string_equal(f->c.rails[1].netdev, "eth1");
 	assert_int_equal(f->c.rails[1].prefix_len, 96 + 24);
@@ -222,6 +226,9 @@ static void test_sizes_have_bounds(void **state)
 
 static void test_bad_values_are_errors_with_line(void **state)
 {
+	static const char *const rates[] = {"200",   "200GB/s",	   "-1Gb/s",
+					    "0Gb/s", "1.5Mb/s",	   "10001Gb/s",
+					    "Gb/s",  "1.2345Gb/s", "99999999999999999999Gb/s"};
 	struct fixture *f = *state;
 
 	remarks_on(f, -EINVAL, "[probe]\nretry_count = 7\n", 2,
@@ -245,6 +252,15 @@ static void test_bad_values_are_errors_with_line(void **state)
 	remarks_on(f, -EINVAL, "[class a/b]\ntos = 1\n", 2, "tos: 'a/b' is no class name");
 	remarks_on(f, -EINVAL, "[rail r]\nnetdev = a23456789abcdef0\n", 2,
 		   "netdev: 'a23456789abcdef0' is no name that a device can have");
+	for (size_t i = 0; i < COUNT(rates); i++) {
+		char text[128], remark[160];
+
+		snprintf(text, sizeof(text), "[rail r]\nexpected_rate = %s\n", rates[i]);
+		snprintf(remark, sizeof(remark),
+			 "expected_rate: '%s' is no rate of a link: write it as 200Gb/s or 2.5Gb/s",
+			 rates[i]);
+		remarks_on(f, -EINVAL, text, 2, remark);
+	}
 	remarks_on(f, -EINVAL, "[counters]\nexclude = ../x\n", 2,
 		   "exclude: '../x' is no pattern of a device name");
 	remarks_on(f, -EINVAL, "[counters]\nalso_as = x\n", 2,
@@ -458,7 +474,8 @@ static void test_the_printed_configuration_loads_to_itself(void **state)
 	static const char *const texts[] = {
 		"",
 		"[daemon]\nname = h\n[http]\nlisten = [::]:10479\n[rail a]\nsubnet = fd00::/64\n"
-		"[rail b]\ndevice = d\n[class x]\ntos = 0\n[class y]\ntos = 8\n[counters]\n"
+		"expected_rate = 2.5Gb/s\n[rail b]\ndevice = d\n[class x]\ntos = 0\n[class y]\ntos "
+		"= 8\n[counters]\n"
 		"exclude = a b c\nalso_as = rdma_exporter node_exporter\n[peers]\npeer = "
 		"fe80::1%lo/r\npeer = h2 fd00::2\naccept = any\n"
 		"peer = h3/r\naddress = {host}-{rail}.example\nfile = /p.json\nallow_shrink = "
@@ -515,7 +532,12 @@ static void test_changes_are_told_by_their_effect(void **state)
 	assert_int_equal(changes(f, "", "[probe]\nsend_interval = 2s\n", &names), CONFIG_REBUILDS);
 	assert_int_equal(changes(f, "", "[peers]\npeer = 10.0.0.1\n", &names), CONFIG_RELOADS);
 	assert_int_equal(changes(f, "", "[probe]\nretry_count = 3\n", &names), CONFIG_REBUILDS);
-	assert_int_equal(changes(f, "", "[rail r]\ndevice = d\n", &names), CONFIG_REBUILDS);
+	/* A rail more is another of all its keys, also of those that a reload is enough for. */
+	assert_int_equal(changes(f, "", "[rail r]\ndevice = d\n", &names),
+			 CONFIG_REBUILDS | CONFIG_RELOADS);
+	assert_int_equal(changes(f, "[rail r]\ndevice = d\n",
+				 "[rail r]\ndevice = d\nexpected_rate = 25Gb/s\n", &names),
+			 CONFIG_RELOADS);
 	assert_int_equal(changes(f, "[rail r]\ndevice = d\n", "[rail r]\ndevice = e\n", &names),
 			 CONFIG_REBUILDS);
 	assert_int_equal(changes(f, "[class a]\ntos=1\n[class b]\ntos=2\n",

@@ -1,0 +1,63 @@
+/* What configuration and system say of rails and ports beside the facts of the workers. */
+#include <string.h>
+
+#include "core/clock.h"
+#include "daemon/daemon.h"
+#include "daemon/view.h"
+
+static bool fill_classes(struct snapshot *s, const struct config *c)
+{
+	s->classes = snapshot_alloc(s, c->n_classes, sizeof(*s->classes));
+	if (!s->classes)
+		return c->n_classes == 0;
+	for (size_t i = 0; i < c->n_classes; i++)
+		s->classes[s->n_classes++] = (struct snap_class){
+			.name = snapshot_str(s, c->classes[i].name), .tos = c->classes[i].tos};
+	return true;
+}
+
+static void expect(struct snapshot *s, const struct snap_rail *r, uint64_t rate)
+{
+	for (size_t i = 0; i < s->n_devices; i++) {
+		struct snap_device *d = &s->devices[i];
+
+		for (size_t k = 0; !strcmp(d->name, r->fact.device) && k < d->n_ports; k++)
+			if (d->ports[k].port == r->fact.port)
+				d->ports[k].expected_rate_bytes_per_second = rate;
+	}
+}
+
+static void fill_rates(struct snapshot *s, const struct config *c)
+{
+	for (size_t i = 0; i < s->n_rails; i++) {
+		uint64_t rate = config_rail_rate(c, s->rails[i].name);
+
+		if (rate && s->rails[i].present)
+			expect(s, &s->rails[i], rate);
+	}
+}
+
+static bool fill_subnets(struct snapshot *s, struct daemon *d, struct view_judged *judged)
+{
+	const struct subnet_pairs *pairs = &d->subnets;
+
+	subnets_look(&d->subnets, d->rails, clock_now_ns());
+	if (pairs->n == 0)
+		return true;
+	judged->subnets = snapshot_alloc(s, pairs->n, sizeof(*judged->subnets));
+	if (!judged->subnets)
+		return false;
+	for (size_t i = 0; i < pairs->n; i++)
+		judged->subnets[judged->n_subnets++] = (struct judge_subnet){
+			.rail = snapshot_str(s, pairs->pair[i].rail),
+			.other = snapshot_str(s, pairs->pair[i].other),
+			.text = snapshot_str(s, pairs->pair[i].text),
+		};
+	return true;
+}
+
+bool view_facts(struct snapshot *s, struct daemon *d, struct view_judged *judged)
+{
+	fill_rates(s, &d->config);
+	return fill_classes(s, &d->config) && fill_subnets(s, d, judged);
+}

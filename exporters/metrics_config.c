@@ -1,0 +1,138 @@
+/* Families of how ports are set up, and of what must be equal across a fabric. */
+#include "exporters/metrics_parts.h"
+
+#include <string.h>
+
+typedef void (*port_fn)(struct exposition *e, const struct snapshot *s, const struct snap_device *d,
+			const struct port_fact *p);
+
+static void each_port(struct exposition *e, const struct snapshot *s, const char *name,
+		      const char *help, port_fn fn)
+{
+	exposition_family(e, name, FAMILY_GAUGE, help);
+	for (size_t i = 0; i < s->n_devices; i++) {
+		const struct snap_device *d = &s->devices[i];
+
+		for (size_t k = 0; !d->gone && k < d->n_ports; k++)
+			fn(e, s, d, &d->ports[k]);
+	}
+}
+
+static bool open_port(struct exposition *e, const struct snap_device *d, const struct port_fact *p)
+{
+	if (!exposition_admit(e, 1))
+		return false;
+	exposition_sample(e, "");
+	exposition_label(e, "device", d->name);
+	exposition_label_u64(e, "port", p->port);
+	return true;
+}
+
+static void put_expected(struct exposition *e, const struct snapshot *s,
+			 const struct snap_device *d, const struct port_fact *p)
+{
+	(void)s;
+	if (p->expected_rate_bytes_per_second && open_port(e, d, p))
+		exposition_u64(e, p->expected_rate_bytes_per_second);
+}
+
+static void put_active_mtu(struct exposition *e, const struct snapshot *s,
+			   const struct snap_device *d, const struct port_fact *p)
+{
+	for (size_t i = 0; i < s->n_rails; i++) {
+		const struct snap_rail *r = &s->rails[i];
+
+		if (!r->present || r->fact.port != p->port || strcmp(r->fact.device, d->name) != 0)
+			continue;
+		if (r->fact.mtu && open_port(e, d, p))
+			exposition_u64(e, r->fact.mtu);
+		return;
+	}
+}
+
+static void put_mask(struct exposition *e, const struct snap_device *d, const struct port_fact *p,
+		     const char *side, uint8_t mask)
+{
+	for (unsigned k = 0; k < PRIORITIES; k++) {
+		if (!open_port(e, d, p))
+			continue;
+		exposition_label_u64(e, "priority", k);
+		if (side)
+			exposition_label(e, "side", side);
+		exposition_u64(e, mask >> k & 1u);
+	}
+}
+
+static void put_pfc(struct exposition *e, const struct snapshot *s, const struct snap_device *d,
+		    const struct port_fact *p)
+{
+	(void)s;
+	if (p->config.pfc_known)
+		put_mask(e, d, p, NULL, p->config.pfc);
+}
+
+static void put_ecn(struct exposition *e, const struct snapshot *s, const struct snap_device *d,
+		    const struct port_fact *p)
+{
+	(void)s;
+	if (p->config.ecn_np_known)
+		put_mask(e, d, p, "notification", p->config.ecn_np);
+	if (p->config.ecn_rp_known)
+		put_mask(e, d, p, "reaction", p->config.ecn_rp);
+}
+
+static bool any_known(const struct snap_device *d, const struct port_config_fact *c)
+{
+	return c->trust != TRUST_UNKNOWN || c->roce_mode != GID_TYPE_UNKNOWN || c->roce_tos_known ||
+	       c->bond[0] || d->fact.has_numa_node;
+}
+
+static void put_info(struct exposition *e, const struct snapshot *s, const struct snap_device *d,
+		     const struct port_fact *p)
+{
+	const struct port_config_fact *c = &p->config;
+
+	(void)s;
+	if (!any_known(d, c) || !open_port(e, d, p))
+		return;
+	exposition_label(e, "trust", port_trust_name(c->trust));
+	exposition_label(e, "default_roce_mode", gid_type_name(c->roce_mode));
+	if (c->roce_tos_known)
+		exposition_label_u64(e, "default_roce_tos", c->roce_tos);
+	else
+		exposition_label(e, "default_roce_tos", "");
+	exposition_label(e, "bond", c->bond);
+	if (d->fact.has_numa_node)
+		exposition_label_u64(e, "numa_node", d->fact.numa_node);
+	else
+		exposition_label(e, "numa_node", "");
+	exposition_u64(e, 1);
+}
+
+static void put_fabric(struct exposition *e, const struct snapshot *s)
+{
+	exposition_family(e, "rdma_pingmesh_fabric_info", FAMILY_GAUGE,
+			  "Fingerprint of what must be equal across a fabric; always 1.");
+	if (!s->fabric.fingerprint[0] || !exposition_admit(e, 1))
+		return;
+	exposition_sample(e, "");
+	exposition_label(e, "fingerprint", s->fabric.fingerprint);
+	exposition_u64(e, 1);
+}
+
+void metrics_put_config(struct exposition *e, const struct snapshot *s)
+{
+	each_port(e, s, "rdma_port_expected_rate_bytes_per_second",
+		  "Link rate that the configuration says the port should have.", put_expected);
+	each_port(e, s, "rdma_port_active_mtu_bytes", "MTU that queue pairs of the port use.",
+		  put_active_mtu);
+	each_port(e, s, "rdma_port_pfc_enabled",
+		  "1 where the priority has priority flow control; absent where DCB is unknown.",
+		  put_pfc);
+	each_port(e, s, "rdma_port_ecn_enabled",
+		  "1 where congestion control is on in the priority: notification sends CNP, "
+		  "reaction obeys them.",
+		  put_ecn);
+	each_port(e, s, "rdma_port_config_info", "How the port is set up, as far as anything is known; always 1.", put_info);
+	put_fabric(e, s);
+}
