@@ -60,8 +60,8 @@ struct counter_reader {
 	bool has_ethtool;
 	struct ethtool ethtool;
 	bool own_host; /* the root is /sys: sockets tell of the same host as the files */
-	bool has_dcb;
-	struct dcb dcb;
+	bool has_route;
+	struct netlink route;
 	struct netdev_stats netdev_stats[PORT_MAX]; /* by index, as ports */
 };
 
@@ -111,8 +111,8 @@ void counter_reader_free(struct counter_reader *r)
 	if (r->has_ethtool)
 		ethtool_close(&r->ethtool);
 	counter_set_clear(&r->set);
-	if (r->has_dcb)
-		dcb_close(&r->dcb);
+	if (r->has_route)
+		netlink_close(&r->route);
 	free(r->root);
 	free(r->path);
 	free(r);
@@ -231,11 +231,11 @@ static void dcb_read(struct counter_reader *r, struct port_fact *f, uint64_t *er
 
 	if (!r->own_host || !f->netdev[0] || f->link_layer != LINK_LAYER_ETHERNET)
 		return;
-	if (!r->has_dcb)
-		error = dcb_open(&r->dcb);
-	r->has_dcb = error == 0;
-	if (r->has_dcb)
-		error = dcb_ask(&r->dcb, f->netdev, &f->config);
+	if (!r->has_route)
+		error = netlink_open(&r->route, NETLINK_ROUTE, 0);
+	r->has_route = error == 0;
+	if (r->has_route)
+		error = dcb_ask(&r->route, f->netdev, &f->config);
 	if (error < 0 && error != -EOPNOTSUPP && error != -ENODEV)
 		errors[sysfs_error_class(error)]++;
 }
