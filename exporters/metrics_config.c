@@ -133,6 +133,7 @@ void metrics_put_config(struct exposition *e, const struct snapshot *s)
 		  "1 where congestion control is on in the priority: notification sends CNP, "
 		  "reaction obeys them.",
 		  put_ecn);
-	each_port(e, s, "rdma_port_config_info", "How the port is set up, as far as anything is known; always 1.", put_info);
+	each_port(e, s, "rdma_port_config_info",
+		  "How the port is set up, as far as anything is known; always 1.", put_info);
 	put_fabric(e, s);
 }

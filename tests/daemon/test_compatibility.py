@@ -21,8 +21,8 @@ from timeline import counter_files  # noqa: E402
 NODE_EXPORTER = shutil.which("prometheus-node-exporter")
 # Trees of which node_exporter tells something. Of any other host it tells nothing at all, for one of
 # its devices has no board_id or no counters/, or one file answers otherwise than it expects.
-TOLD = {"bond", "hfi1", "i40iw-no-pma", "legacy-ext", "mlx4-two-ports", "mlx5-ib", "mlx5-roce",
-        "renamed"}
+TOLD = {"bond", "hfi1", "i40iw-no-pma", "legacy-ext", "mlx4-two-ports", "mlx5-config",
+        "mlx5-ib", "mlx5-roce", "renamed"}
 # Told by it since 1.11, so not by Debian 12's.
 HW_NAMES = re.compile(r"node_infiniband_(duplicate_requests_packets|implied_nak_seq_errors|"
                       r"local_ack_timeout_errors|np_|out_of_|packet_sequence_errors|re[qs]p?_|"

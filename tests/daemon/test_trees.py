@@ -226,7 +226,8 @@ def test_how_a_port_is_set_up_is_told(tmp_path):
     make_trees.TREES["mlx5-config"][1](str(tmp_path))
     config = "[rail mlx5_0]\ndevice = mlx5_0\nexpected_rate = 200Gb/s\n"
     with Reader(tmp_path, config) as daemon:
-        wait_for(lambda: daemon.metric("rdma_port_config_info", device="mlx5_0") == 1, "facts")
+        wait_for(lambda: daemon.metric("rdma_port_config_info", device="mlx5_0") == 1,
+                 what="facts")
         assert daemon.metric("rdma_port_config_info", device="mlx5_0", port="1", numa_node="1",
                              default_roce_mode="RoCE v2", default_roce_tos="106", trust="") == 1
         for priority in range(8):

@@ -204,6 +204,29 @@ static void add_value(struct maker *m, struct snap_device *d, enum counter_sourc
 	}
 }
 
+static void make_config(struct snap_device *d, struct port_fact *p)
+{
+	d->fact.has_numa_node = true;
+	d->fact.pci = d->fact.pci_possible =
+		(struct pci_link){.mega_transfers = 32000, .lanes = 16};
+	p->expected_rate_bytes_per_second = p->rate_bytes_per_second;
+	p->config = (struct port_config_fact){
+		.netdev_mtu = 4200,
+		.pfc_known = true,
+		.pfc = 1 << 3,
+		.trust = TRUST_DSCP,
+		.ecn_np_known = true,
+		.ecn_np = 1 << 3,
+		.ecn_rp_known = true,
+		.ecn_rp = 1 << 3,
+		.roce_mode = GID_TYPE_ROCE_V2,
+		.roce_tos_known = true,
+		.roce_tos = 106,
+	};
+	memset(p->config.dscp_priority, DSCP_UNMAPPED, sizeof(p->config.dscp_priority));
+	p->config.dscp_priority[26] = 3;
+}
+
 static void make_ports(struct maker *m, struct snap_device *d, const char *netdev)
 {
 	struct port_fact *p = snapshot_alloc(m->s, 1, sizeof(*p));
@@ -225,6 +248,8 @@ static void make_ports(struct maker *m, struct snap_device *d, const char *netde
 	snprintf(p->netdev, sizeof(p->netdev), "%s", netdev);
 	d->ports = p;
 	d->n_ports = 1;
+	if (m->wanted->netdev)
+		make_config(d, p);
 }
 
 static void make_gids(struct maker *m, struct snap_device *d, unsigned index, const char *netdev)
@@ -469,6 +494,8 @@ static void make_rail(struct maker *m, unsigned index)
 	r->fact.gid_type = GID_TYPE_ROCE_V2;
 	r->fact.port = 1;
 	r->fact.up = 1;
+	if (m->wanted->netdev)
+		r->fact.mtu = 4096;
 	r->totals.attempts = m->wanted->peers + 1;
 	r->totals.failures[CONNECT_REJECTED] = 1;
 	r->totals.drains[DRAIN_LAST_WQE] = 1;
@@ -523,6 +550,8 @@ static void make_host(struct maker *m, uint64_t mono_ns)
 	s->cause = m->wanted->fresh ? CAUSE_NONE : CAUSE_REMOTE_HOST;
 	s->reason = m->wanted->fresh ? "nothing has been measured yet" : "1 peer is failing";
 	s->config_hash = "00c0ffee00c0ffee";
+	if (m->wanted->netdev)
+		s->fabric.fingerprint = "0fab1c0fab1c0fab";
 	s->last_reload_ok = true;
 	s->last_reload_success_wall_ns = s->start_wall_ns;
 	s->per_peer = m->wanted->per_peer;

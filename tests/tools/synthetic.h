@@ -7,7 +7,7 @@ struct synthetic {
 	bool ops[OP_COUNT];
 	bool vendors;  /* devices of other vendors besides, with their odd names */
 	bool hostile;  /* names that must be escaped, not UTF-8, values at their ends */
-	bool netdev;   /* statistics of the netdevs, of all vendors in one */
+	bool netdev;   /* statistics of the netdevs, of all vendors in one, and their setup */
 	bool also;     /* names of other exporters besides */
 	bool loopback; /* each rail has a session to itself */
 	bool fresh;    /* nothing has happened yet: no probe, no connection, no counter */
