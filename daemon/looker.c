@@ -49,6 +49,7 @@ void looker_read_device(struct looker *l, struct device *dev)
 	device_totals_read(&dev->totals, table, has_round ? l->scratch : NULL);
 	if (has_round) {
 		counter_news_tell(d->journal, dev, l->scratch);
+		view_expect(d, dev->name, l->scratch->ports, l->scratch->n_ports);
 		rule_feed(d, dev, l->scratch);
 	}
 }

@@ -29,6 +29,8 @@ bool view_fill(struct snapshot *s, struct daemon *d, struct counter_round *scrat
 bool view_sessions(struct snapshot *s, struct daemon *d, struct view_judged *judged);
 bool view_peers(struct snapshot *s, const struct daemon *d);
 bool view_refusals(struct snapshot *s, struct daemon *d, struct view_judged *judged);
+/* Sets what the configuration expects of the ports of a device. */
+void view_expect(const struct daemon *d, const char *device, struct port_fact *ports, size_t n);
 /* After rails and devices. */
 bool view_facts(struct snapshot *s, struct daemon *d, struct view_judged *judged);
 bool view_rails(struct snapshot *s, const struct daemon *d);

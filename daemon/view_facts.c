@@ -16,24 +16,17 @@ static bool fill_classes(struct snapshot *s, const struct config *c)
 	return true;
 }
 
-static void expect(struct snapshot *s, const struct snap_rail *r, uint64_t rate)
+void view_expect(const struct daemon *d, const char *device, struct port_fact *ports, size_t n)
 {
-	for (size_t i = 0; i < s->n_devices; i++) {
-		struct snap_device *d = &s->devices[i];
+	for (size_t i = 0; i < rails_count(d->rails); i++) {
+		const struct rail *r = rails_get(d->rails, i);
+		uint64_t rate = config_rail_rate(&d->config, r->name);
 
-		for (size_t k = 0; !strcmp(d->name, r->fact.device) && k < d->n_ports; k++)
-			if (d->ports[k].port == r->fact.port)
-				d->ports[k].expected_rate_bytes_per_second = rate;
-	}
-}
-
-static void fill_rates(struct snapshot *s, const struct config *c)
-{
-	for (size_t i = 0; i < s->n_rails; i++) {
-		uint64_t rate = config_rail_rate(c, s->rails[i].name);
-
-		if (rate && s->rails[i].present)
-			expect(s, &s->rails[i], rate);
+		if (!rate || !r->present || strcmp(r->device, device) != 0)
+			continue;
+		for (size_t k = 0; k < n; k++)
+			if (ports[k].port == r->fact.port)
+				ports[k].expected_rate_bytes_per_second = rate;
 	}
 }
 
@@ -58,6 +51,7 @@ static bool fill_subnets(struct snapshot *s, struct daemon *d, struct view_judge
 
 bool view_facts(struct snapshot *s, struct daemon *d, struct view_judged *judged)
 {
-	fill_rates(s, &d->config);
+	for (size_t i = 0; i < s->n_devices; i++)
+		view_expect(d, s->devices[i].name, s->devices[i].ports, s->devices[i].n_ports);
 	return fill_classes(s, &d->config) && fill_subnets(s, d, judged);
 }
