@@ -17,9 +17,8 @@ sys.dont_write_bytecode = True
 
 ROOT = TOOL = None
 CASES = ("fires", "below", "clears", "restart")
-# Alerts are ready for these; the daemon tells them once it has rules and facts.
-COMING = {"rdma_rule_state_id", "rdma_port_expected_rate_bytes_per_second",
-          "rdma_pingmesh_fabric_info"}
+# Alerts are ready for these; the daemon tells them once it knows these facts.
+COMING = {"rdma_port_expected_rate_bytes_per_second", "rdma_pingmesh_fabric_info"}
 
 
 def directory():
@@ -170,6 +169,13 @@ class Names(unittest.TestCase):
         for where, text in texts.items():
             unknown = named(text) - known - COMING
             self.assertEqual(unknown, set(), f"{where}: not in docs/METRICS.md")
+
+    def test_rules_of_the_daemon_are_called_by_their_names(self):
+        known = set(re.findall(r"(?m)^## (\w+)$", (ROOT / "docs/RULES.md").read_text()))
+        self.assertGreater(len(known), 10)
+        for words in re.findall(r'rdma_rule_state_id\{rule=~?"([a-z_|]+)"',
+                                code("rdma-pingmesh.rules.yml")):
+            self.assertEqual(set(words.split("|")) - known, set())
 
     def test_every_recorded_series_is_documented_and_used(self):
         told = (ROOT / "docs/METRICS.md").read_text()
