@@ -87,8 +87,33 @@ static bool in_range(enum signal s, enum signal first, enum signal last)
 	return s >= first && s <= last;
 }
 
+/* Known by another signal as well as by this one, and asked for by nobody. */
+static bool is_detail(enum signal s)
+{
+	switch ((unsigned)s) {
+	case SIGNAL_PFC_RX_TRANSITIONS:
+	case SIGNAL_PFC_TX_TRANSITIONS:
+	case SIGNAL_PFC_RX_XON:
+	case SIGNAL_PFC_TX_XON:
+	case SIGNAL_PAUSE_RX_TRANSITIONS:
+	case SIGNAL_PAUSE_TX_TRANSITIONS:
+	case SIGNAL_PAUSE_RX_XON:
+	case SIGNAL_PAUSE_TX_XON:
+	case SIGNAL_TRAFFIC_RX_PRIO_PACKETS:
+	case SIGNAL_TRAFFIC_TX_PRIO_PACKETS:
+	case SIGNAL_TRAFFIC_RX_UNICAST:
+	case SIGNAL_TRAFFIC_TX_UNICAST:
+	case SIGNAL_TRAFFIC_RX_MULTICAST:
+	case SIGNAL_TRAFFIC_TX_MULTICAST:
+		return true;
+	}
+	return false;
+}
+
 bool rates_wants(enum signal s)
 {
+	if (is_detail(s))
+		return false;
 	return in_range(s, SIGNAL_LOSS_ACK_TIMEOUT, SIGNAL_DROP_VL15) || s == SIGNAL_ERR_RX_ICRC ||
 	       s == SIGNAL_ERR_CQ_OVERFLOW || s == SIGNAL_ERR_FATAL ||
 	       in_range(s, SIGNAL_LINK_BUFFER_OVERRUN, SIGNAL_HOST_PCI_TX_ERRORS) ||

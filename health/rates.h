@@ -12,11 +12,12 @@
  * source only those are added that count different things (lanes, kinds of one error), else the
  * driver's own goes before the optional one (cc_*) and the first name before the others.
  *
- * Bounded: at most RATES_PORT_SERIES counters a port, each of less than a kB. Not thread safe. */
+ * Bounded: at most RATES_PORT_SERIES counters a port, each of a kB; a NIC with all there is, and
+ * pauses of eight priorities, has 150. Not thread safe. */
 #pragma once
 #include "probes/counter_table.h"
 
-#define RATES_PORT_SERIES 144
+#define RATES_PORT_SERIES 192
 #define RATES_PRIORITIES 8
 
 enum rate_window { RATE_10S, RATE_1M, RATE_5M };

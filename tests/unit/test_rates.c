@@ -296,6 +296,45 @@ static void test_a_counter_at_its_end_is_said_to_be(void **state)
 	assert_near(get(f, SIGNAL_LINK_DOWN, -1, RATE_10S).growth, 5);
 }
 
+static void test_every_counter_of_a_port_that_a_rule_asks_for_has_room(void **state)
+{
+	struct fixture *f = *state;
+	const struct counter_row *rows;
+	struct counter_value *all;
+	struct rates_round round;
+	size_t n_rows, n = 0;
+
+	rows = counter_rows(&n_rows);
+	all = calloc(n_rows * RATES_PRIORITIES, sizeof(*all));
+	for (size_t i = 0; i < n_rows; i++) {
+		const char *p = strstr(rows[i].name, "{p}");
+
+		if (!strstr(rows[i].drivers, "mlx5") && strcmp(rows[i].drivers, "pma") != 0)
+			continue;
+		for (unsigned k = 0; k < (p ? RATES_PRIORITIES : 1); k++) {
+			struct counter_value *v = &all[n++];
+
+			v->source = (uint8_t)rows[i].source;
+			v->port = 1;
+			if (p)
+				snprintf(v->name, sizeof(v->name), "%.*s%u%s",
+					 (int)(p - rows[i].name), rows[i].name, k, p + 3);
+			else
+				snprintf(v->name, sizeof(v->name), "%s", rows[i].name);
+		}
+	}
+	round = (struct rates_round){.values = all, .n_values = n, .mono_ns = T0 + SEC};
+	rates_add(f->rates, &round);
+	for (size_t i = 0; i < n; i++) {
+		const struct counter_row *row = counter_row_of(all[i].source, all[i].name);
+
+		if (rates_wants(row->signal) && row->kind != KIND_SETTING)
+			assert_true(rates_has(f->rates, 1, row->signal,
+					      counter_row_priority(row, all[i].name)));
+	}
+	free(all);
+}
+
 static void test_more_counters_than_there_is_room_for_do_no_harm(void **state)
 {
 	struct fixture *f = *state;
@@ -428,6 +467,7 @@ int main(void)
 		T(test_priorities_are_kept_apart),
 		T(test_words_are_told_as_bytes_and_gauges_as_their_mean),
 		T(test_a_counter_at_its_end_is_said_to_be),
+		T(test_every_counter_of_a_port_that_a_rule_asks_for_has_room),
 		T(test_more_counters_than_there_is_room_for_do_no_harm),
 		cmocka_unit_test(test_random_ramps_agree_with_an_exact_model),
 	};
