@@ -257,7 +257,7 @@ void judge_run(struct judge *j, const struct judge_input *in, struct snapshot *s
 		d->verdict = b.verdict;
 		d->cause = b.cause;
 		d->reason = b.reason;
-		judge_port_rules(d);
+		judge_port_rules(s, d);
 	}
 	judge_findings(&e, in, &f);
 	judge_rule_findings(&f);

@@ -1,5 +1,7 @@
 #include "health/judge_rules.h"
 
+#include <string.h>
+
 size_t judge_rules_max(const struct snapshot *s)
 {
 	size_t n = 0;
@@ -30,10 +32,28 @@ static void judge_port(struct snap_port_rules *p)
 	}
 }
 
-/* What is over, and what happens on a port that nobody expects, is the port's own. */
-static bool weighs(const struct snap_port_rules *p, const struct snap_rule *rule)
+/* Rails hear of their link by events, rules with the next round: one that is up again is no longer
+ * missed. */
+static bool rail_is_up(const struct snapshot *s, const struct snap_device *d, unsigned port)
 {
-	return rule->state >= RULE_WARNING && p->expected && !rule->about_data && !rule->past;
+	for (size_t i = 0; i < s->n_rails; i++) {
+		const struct snap_rail *r = &s->rails[i];
+
+		if (r->present && r->up && r->fact.port == port && !strcmp(r->fact.device, d->name))
+			return true;
+	}
+	return false;
+}
+
+/* What is over, and what happens on a port that nobody expects, is the port's own. */
+static bool weighs(const struct snapshot *s, const struct snap_device *d,
+		   const struct snap_port_rules *p, unsigned k)
+{
+	const struct snap_rule *rule = &p->rule[k];
+
+	if (rule->state < RULE_WARNING || !p->expected || rule->about_data || rule->past)
+		return false;
+	return k != RULE_LINK_DOWN || !rail_is_up(s, d, p->port);
 }
 
 /* A device whose worker cannot tell is unknown for that, and not for its ports. */
@@ -48,14 +68,14 @@ static void worsen(struct snap_device *d, const struct snap_rule *rule)
 	d->reason = rule->text;
 }
 
-void judge_port_rules(struct snap_device *d)
+void judge_port_rules(const struct snapshot *s, struct snap_device *d)
 {
 	for (size_t i = 0; i < d->n_port_rules; i++) {
 		struct snap_port_rules *p = &d->port_rules[i];
 
 		judge_port(p);
 		for (unsigned k = 0; k < RULE_COUNT && d->counters_fresh; k++)
-			if (weighs(p, &p->rule[k]))
+			if (weighs(s, d, p, k))
 				worsen(d, &p->rule[k]);
 	}
 }
@@ -80,15 +100,15 @@ static void hang_evidence(struct findings *f, struct snap_finding *finding,
 	finding->n_evidence = rule->n_evidence;
 }
 
-static void find_rule(struct findings *f, const char *subject, const struct snap_port_rules *p,
-		      unsigned k)
+static void find_rule(struct findings *f, const char *subject, const struct snap_device *d,
+		      const struct snap_port_rules *p, unsigned k)
 {
 	const struct snap_rule *rule = &p->rule[k];
 	struct snap_finding *finding = findings_add_of_rule(f, rule_name((enum rule)k), rule->cause,
 							    rule->state == RULE_CRITICAL, subject,
 							    rule->text, rule->since_wall_ns);
 
-	if (!weighs(p, rule))
+	if (!weighs(f->s, d, p, k))
 		findings_mark_minor(f, finding);
 	hang_evidence(f, finding, rule);
 }
@@ -102,7 +122,7 @@ static void find_rules(struct findings *f, const struct snap_device *d)
 
 		for (unsigned k = 0; k < RULE_COUNT; k++)
 			if (p->rule[k].state >= RULE_WARNING && k != RULE_COUNTERS_SATURATED)
-				find_rule(f, subject, p, k);
+				find_rule(f, subject, d, p, k);
 	}
 }
 

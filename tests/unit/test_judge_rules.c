@@ -150,6 +150,18 @@ static void test_a_rail_without_link_is_one_finding_and_not_two(void **state)
 	}
 }
 
+static void test_a_rail_that_is_up_again_is_not_missed_until_the_next_round(void **state)
+{
+	struct fixture *f = *state;
+
+	say(f, RULE_LINK_DOWN, RULE_CRITICAL, CAUSE_LOCAL_PORT);
+	look(&f->w);
+	check(f, VERDICT_FAILING, VERDICT_OK, VERDICT_OK);
+	f->w.rails[0].fact.port = 2;
+	look(&f->w);
+	check(f, VERDICT_FAILING, VERDICT_FAILING, VERDICT_FAILING);
+}
+
 static void test_old_counters_say_nothing_of_a_device(void **state)
 {
 	struct fixture *f = *state;
@@ -183,6 +195,7 @@ int main(void)
 		T(test_a_port_that_nobody_expects_is_judged_alone),
 		T(test_what_is_over_weighs_on_the_port_alone),
 		T(test_a_rail_without_link_is_one_finding_and_not_two),
+		T(test_a_rail_that_is_up_again_is_not_missed_until_the_next_round),
 		T(test_old_counters_say_nothing_of_a_device),
 		T(test_a_port_without_any_rule_to_ask_is_unknown),
 	};
