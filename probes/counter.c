@@ -11,6 +11,7 @@
 #include "core/clock.h"
 #include "core/names.h"
 #include "probes/counter_delta.h"
+#include "probes/counter_netlink.h"
 #include "probes/counter_set.h"
 #include "probes/dcb.h"
 #include "probes/device_fact.h"
@@ -63,6 +64,8 @@ struct counter_reader {
 	bool has_route;
 	struct netlink route;
 	struct netdev_stats netdev_stats[PORT_MAX]; /* by index, as ports */
+	bool ask_netlink;
+	struct counter_netlink netlink;
 };
 
 static const struct {
@@ -93,6 +96,7 @@ struct counter_reader *counter_reader_new(const char *sysfs_root, const char *de
 	if (!r)
 		return NULL;
 	name_copy(r->name, sizeof(r->name), device);
+	counter_netlink_init(&r->netlink);
 	r->own_host = strcmp(sysfs_root, "/sys") == 0;
 	r->root = strdup(sysfs_root);
 	if (!r->root || asprintf(&r->path, "%s/class/infiniband/%s", sysfs_root, device) < 0) {
@@ -114,6 +118,7 @@ void counter_reader_free(struct counter_reader *r)
 	if (r->has_route)
 		netlink_close(&r->route);
 	free(r->root);
+	counter_netlink_close(&r->netlink);
 	free(r->path);
 	free(r);
 }
@@ -126,6 +131,11 @@ void counter_reader_set_netdev_stats(struct counter_reader *r, uint32_t max)
 void counter_reader_poke(struct counter_reader *r)
 {
 	r->poked = true;
+}
+
+void counter_reader_set_netlink(struct counter_reader *r, bool ask)
+{
+	r->ask_netlink = ask;
 }
 
 void counter_reader_set_told(struct counter_reader *r, bool told)
@@ -537,6 +547,68 @@ static void netdevs_read(struct counter_reader *r, struct counter_round *round)
 	}
 }
 
+static void optional_note(struct counter_reader *r, const struct optional_counter *c, uint8_t port)
+{
+	if (c->has_before && c->row->kind == KIND_COUNTER &&
+	    counter_delta(c->row->width, c->before, c->value).step == STEP_RESET)
+		reset_note(r,
+			   &(struct counter_reset){.before = c->before,
+						   .now = c->value,
+						   .port = port,
+						   .source = SOURCE_OPTIONAL},
+			   c->name);
+}
+
+static void optional_tell(struct counter_reader *r, const struct optional_counters *o, uint8_t port,
+			  struct counter_round *round)
+{
+	for (uint32_t i = 0; i < o->n; i++) {
+		const struct optional_counter *c = &o->counter[i];
+		struct counter_value *v = &round->values[round->n_values];
+
+		if (!c->told)
+			continue;
+		optional_note(r, c, port);
+		if (round->n_values == COUNTER_MAX) {
+			r->values_dropped++;
+			continue;
+		}
+		*v = (struct counter_value){
+			.value = c->value, .port = port, .source = SOURCE_OPTIONAL};
+		memcpy(v->name, c->name, sizeof(v->name));
+		round->n_values++;
+	}
+	r->values_dropped += o->dropped;
+}
+
+static void netlink_list(struct counter_reader *r, uint64_t wall_ns)
+{
+	uint8_t ports[PORT_MAX];
+
+	for (uint32_t i = 0; i < r->n_ports; i++)
+		ports[i] = r->ports[i].fact.port;
+	counter_netlink_list(&r->netlink, r->name, r->device.pci_address, ports, r->n_ports,
+			     wall_ns, r->errors);
+}
+
+/* As old as the listing of files: whatever makes that one new makes this one. */
+static void netlink_read(struct counter_reader *r, struct counter_round *round, uint64_t wall_ns,
+			 bool listed)
+{
+	if (!r->ask_netlink)
+		return;
+	if (listed)
+		netlink_list(r, wall_ns);
+	for (uint32_t i = 0; i < r->n_ports; i++) {
+		uint8_t port = r->ports[i].fact.port;
+
+		if (!counter_netlink_read(&r->netlink, r->name, i, port))
+			r->listed_ns = 0;
+		else if (i < r->netlink.n_ports)
+			optional_tell(r, &r->netlink.ports[i], port, round);
+	}
+}
+
 static void round_begin(const struct counter_reader *r, struct counter_round *round,
 			uint64_t now_ns, uint64_t wall_ns)
 {
@@ -557,6 +629,7 @@ static void round_end(struct counter_reader *r, struct counter_round *round, uin
 	memcpy(round->read_errors, r->errors, sizeof(round->read_errors));
 	round->device = r->device;
 	name_copy(round->device.name, sizeof(round->device.name), r->name);
+	counter_netlink_tell(&r->netlink, &round->device);
 }
 
 static void round_fill(const struct counter_reader *r, struct counter_round *round)
@@ -574,6 +647,7 @@ static void round_fill(const struct counter_reader *r, struct counter_round *rou
 static void forget(struct counter_reader *r)
 {
 	counter_set_clear(&r->set);
+	counter_netlink_forget(&r->netlink);
 	r->n_ports = r->gids.n = 0;
 	r->device = (struct device_fact){0};
 	r->state_read_ns = r->names_read_ns = r->listed_ns = 0;
@@ -610,7 +684,7 @@ static void look_whose(struct counter_reader *r, int dev_fd)
 }
 
 static void read_all(struct counter_reader *r, int dev_fd, struct counter_round *round,
-		     uint64_t now_ns)
+		     uint64_t now_ns, uint64_t wall_ns)
 {
 	bool list;
 
@@ -622,6 +696,7 @@ static void read_all(struct counter_reader *r, int dev_fd, struct counter_round 
 	r->values_dropped = r->list_dropped;
 	counters_read(r, dev_fd, round);
 	netdevs_read(r, round);
+	netlink_read(r, round, wall_ns, list);
 }
 
 int counter_reader_run(struct counter_reader *r, struct counter_round *round, uint64_t now_ns,
@@ -639,7 +714,7 @@ int counter_reader_run(struct counter_reader *r, struct counter_round *round, ui
 		round_end(r, round, wall_ns);
 		return 0;
 	}
-	read_all(r, dev_fd, round, now_ns);
+	read_all(r, dev_fd, round, now_ns, wall_ns);
 	close(dev_fd);
 	/* It may have left while we read: what was got is then half of something. */
 	if (stat(r->path, &st) < 0 && gone(errno))

@@ -23,6 +23,10 @@ int counter_reader_run(struct counter_reader *r, struct counter_round *round, ui
  * that name: for the /sys of this host alone. 0, as at first: none. Of the thread that runs the
  * rounds. */
 void counter_reader_set_netdev_stats(struct counter_reader *r, uint32_t max);
+/* Also ask netlink for optional counters and for devlink's view of the device's health: for the
+ * /sys of this host alone, where names are those of the kernel that answers. Of the thread that
+ * runs the rounds. */
+void counter_reader_set_netlink(struct counter_reader *r, bool ask);
 /* Changes of links are told by counter_reader_link(). Of the thread that runs the rounds. */
 void counter_reader_set_told(struct counter_reader *r, bool told);
 /* A netdev changed, or any may have (NULL): if it is one of a port, the next round reads state and

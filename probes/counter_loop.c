@@ -101,10 +101,11 @@ static void link_changed(void *arg, const char *netdev)
 	l->soon |= counter_reader_link(l->reader, netdev);
 }
 
-static void watch_links(struct counter_loop *l)
+static void ask_host(struct counter_loop *l)
 {
 	if (!l->of_host)
 		return;
+	counter_reader_set_netlink(l->reader, true);
 	l->watching = link_watch_open(&l->links) == 0;
 	counter_reader_set_told(l->reader, l->watching);
 }
@@ -126,7 +127,7 @@ static void loop_run(struct counter_loop *l)
 {
 	uint64_t began = 0, ended = 0;
 
-	watch_links(l);
+	ask_host(l);
 	while (!atomic_load(&l->stop)) {
 		uint64_t now = clock_now_ns();
 

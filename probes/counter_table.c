@@ -36,6 +36,11 @@ static const struct counter_row unknown[COUNTER_SOURCE_COUNT] = {
 				.drivers = "",
 				.help = "",
 				.source = SOURCE_HW_COUNTERS},
+	[SOURCE_OPTIONAL] = {.name = "",
+			     .drivers = "",
+			     .help = "",
+			     .source = SOURCE_OPTIONAL,
+			     .width = WIDTH_64},
 	[SOURCE_ETHTOOL] = {.name = "", .drivers = "", .help = "", .source = SOURCE_ETHTOOL},
 };
 

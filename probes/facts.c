@@ -177,8 +177,8 @@ const char *worker_loop_name(enum worker_loop loop)
 
 const char *counter_source_name(enum counter_source source)
 {
-	static const char *const names[COUNTER_SOURCE_COUNT] = {"counters", "counters_ext",
-								"hw_counters", "ethtool"};
+	static const char *const names[COUNTER_SOURCE_COUNT] = {
+		"counters", "counters_ext", "hw_counters", "optional", "ethtool"};
 
 	return NAME_AT(names, source);
 }

@@ -18,6 +18,8 @@
 #define PRIORITIES 8	/* of 802.1Q */
 #define DSCP_COUNT 64
 #define BOND_MEMBERS 4	 /* of a port's bond that are told by name; the rest is left out */
+#define HEALTH_MAX 12	 /* reporters of a device's health */
+#define HEALTH_NAME 32	 /* bytes of the name of one with NUL */
 #define COUNTER_MAX 4096 /* counters of a device that are followed; the rest is counted */
 
 /* The operations, and `ack`: the transport completion of a send, which has no schedule. */
@@ -132,10 +134,17 @@ enum port_trust { TRUST_UNKNOWN, TRUST_PCP, TRUST_DSCP };
 enum worker_loop { WORKER_RAIL, WORKER_CONTROL, WORKER_COUNTER };
 #define WORKER_LOOPS 3
 
-/* Where a counter came from: two sources never become one series. The last is no directory but the
- * statistics of the port's netdev. */
-enum counter_source { SOURCE_COUNTERS, SOURCE_COUNTERS_EXT, SOURCE_HW_COUNTERS, SOURCE_ETHTOOL };
-#define COUNTER_SOURCE_COUNT 4
+/* Where a counter came from: two sources never become one series. The last two are no directories
+ * but RDMA netlink, for counters that somebody has to switch on, and the statistics of the port's
+ * netdev. */
+enum counter_source {
+	SOURCE_COUNTERS,
+	SOURCE_COUNTERS_EXT,
+	SOURCE_HW_COUNTERS,
+	SOURCE_OPTIONAL,
+	SOURCE_ETHTOOL,
+};
+#define COUNTER_SOURCE_COUNT 5
 
 enum read_error {
 	READ_EINVAL,
@@ -331,6 +340,14 @@ struct pci_link {
 	uint32_t lanes;
 };
 
+/* One of a driver's own reporters of a device's health, by devlink. */
+struct health_fact {
+	char reporter[HEALTH_NAME]; /* "fw_fatal", "tx", ... */
+	uint64_t errors, recoveries;
+	uint8_t error; /* its state, now: it found an error and has not recovered */
+	uint8_t pad[7];
+};
+
 struct device_fact {
 	char name[FACT_NAME];
 	char firmware[FACT_NAME], board[FACT_NAME], hca_type[FACT_NAME];
@@ -344,6 +361,8 @@ struct device_fact {
 	struct pci_link pci, pci_possible;     /* now, and what the device and its slot both can */
 	uint64_t firmware_stuck_since_wall_ns; /* 0: it does, or nobody looks */
 	char firmware_stuck_text[FACT_TEXT];
+	uint32_t n_health, pad_health;
+	struct health_fact health[HEALTH_MAX]; /* by devlink's order */
 };
 
 #define COUNTER_SATURATED 1u /* the value is its width's maximum and sticks there */

@@ -22,6 +22,7 @@ TITLES = {
     "counters": "`counters/` of a port",
     "counters_ext": "`counters_ext/` of a port (kernels before 4.5)",
     "hw_counters": "`hw_counters/` of a port or a device",
+    "optional": "Optional counters of a port (`rdma statistic`), where they are switched on",
     "ethtool": "Statistics of the port's netdev (`ethtool -S`)",
 }
 
