@@ -6,6 +6,7 @@
 #include "exporters/gid_text.h"
 #include "exporters/json_port_rules.h"
 #include "exporters/json_port_facts.h"
+#include "exporters/json_device_health.h"
 
 /* A name that two sources have is told by the second one with its source before it. */
 static bool name_taken(const struct snap_device *d, size_t i)
@@ -151,6 +152,7 @@ static bool devices_row(struct json_list *l, struct jsonw *j)
 	json_put_device_facts(j, d);
 	put_worker(j, d);
 	put_counters(j, d, 0);
+	json_put_device_health(j, d);
 	jsonw_key(j, "ports");
 	jsonw_open_array(j);
 	for (size_t i = 0; i < d->n_ports; i++)

@@ -19,6 +19,7 @@ int metrics_render(const struct snapshot *s, const struct process_facts *process
 	metrics_put_devices(&e, s);
 	metrics_put_rules(&e, s);
 	metrics_put_config(&e, s);
+	metrics_put_health(&e, s);
 	metrics_put_counters(&e, s);
 	metrics_put_netdevs(&e, s);
 	metrics_put_loopbacks(&e, s);

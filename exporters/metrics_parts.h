@@ -9,6 +9,7 @@ void metrics_put_rails(struct exposition *e, const struct snapshot *s);
 void metrics_put_devices(struct exposition *e, const struct snapshot *s);
 void metrics_put_rules(struct exposition *e, const struct snapshot *s);
 void metrics_put_config(struct exposition *e, const struct snapshot *s);
+void metrics_put_health(struct exposition *e, const struct snapshot *s);
 void metrics_put_netdevs(struct exposition *e, const struct snapshot *s);
 void metrics_put_counters(struct exposition *e, const struct snapshot *s);
 void metrics_put_sessions(struct exposition *e, const struct snapshot *s);

@@ -54,6 +54,14 @@ void sysfs_tree_put(const char *root, const char *text, const char *fmt, ...)
 	fclose(f);
 }
 
+void sysfs_tree_link(const char *root, const char *target, const char *path)
+{
+	char whole[PATH_MAX];
+
+	snprintf(whole, sizeof(whole), "%s/%s", root, path);
+	assert_int_equal(symlink(target, whole), 0);
+}
+
 void sysfs_tree_show(const char *root, const char *other)
 {
 	char link[PATH_MAX], target[PATH_MAX], next[PATH_MAX];
