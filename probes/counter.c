@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,8 @@
  * without speed each read is a line in the kernel log. */
 #define STATE_AGE_NS (5 * NSEC_PER_SEC)
 #define STATE_AGE_TOLD_NS (30 * NSEC_PER_SEC) /* where changes are told */
+/* News may be ahead of what the files say: for as long they are read as if nothing were told. */
+#define SETTLE_NS (60 * NSEC_PER_SEC)
 /* Which files there are. A driver makes its own when it registers the device or a port, and that
  * shows. Descriptors that are held are as old at most: whatever was mounted over a file counts. */
 #define LIST_AGE_NS (30 * NSEC_PER_SEC)
@@ -44,6 +47,7 @@ struct counter_reader {
 	bool told;     /* of changes of links, by counter_reader_link() */
 	bool in_sysfs; /* the device's directory */
 	uint64_t state_read_ns, names_read_ns, listed_ns; /* 0: never */
+	uint64_t news_ns; /* when something changed, or the first round was */
 	dev_t dir_dev;
 	ino_t dir_ino; /* of the device's directory: another device has another */
 	uint64_t success_wall_ns;
@@ -145,13 +149,21 @@ void counter_reader_set_told(struct counter_reader *r, bool told)
 
 bool counter_reader_link(struct counter_reader *r, const char *netdev)
 {
+	bool mine = false;
+
 	for (uint32_t i = 0; i < r->n_ports; i++) {
-		if (!netdev || strcmp(r->ports[i].fact.netdev, netdev) == 0) {
+		const char *own = r->ports[i].fact.netdev;
+
+		if (!netdev || strcmp(own, netdev) == 0) {
 			r->state_read_ns = r->listed_ns = 0;
-			return true;
+			mine = true;
+		} else if (own[0] && if_nametoindex(own) == 0) {
+			/* This may be its new name. */
+			r->names_read_ns = 0;
+			mine = true;
 		}
 	}
-	return false;
+	return mine;
 }
 
 /* Keeps what is known of a port that stays; ports are few and hardly ever change. */
@@ -297,9 +309,13 @@ static bool list_due(const struct counter_reader *r, uint64_t now_ns)
 	return !r->in_sysfs || r->poked || is_due(r->listed_ns, now_ns, LIST_AGE_NS);
 }
 
+static uint64_t state_age(const struct counter_reader *r, uint64_t now_ns)
+{
+	return r->told && now_ns - r->news_ns > SETTLE_NS ? STATE_AGE_TOLD_NS : STATE_AGE_NS;
+}
+
 static void facts_read(struct counter_reader *r, int dev_fd, uint64_t now_ns, bool list)
 {
-	uint64_t state_age = r->told ? STATE_AGE_TOLD_NS : STATE_AGE_NS;
 	bool anew = r->poked;
 
 	if (list)
@@ -312,8 +328,10 @@ static void facts_read(struct counter_reader *r, int dev_fd, uint64_t now_ns, bo
 			netdev_stats_retry(&r->netdev_stats[i]);
 	}
 	r->poked = false;
+	if (anew || r->state_read_ns == 0)
+		r->news_ns = now_ns;
 	/* States first: the link layer says what "IB/RoCE v1" is. */
-	if (anew || is_due(r->state_read_ns, now_ns, state_age))
+	if (anew || is_due(r->state_read_ns, now_ns, state_age(r, now_ns)))
 		states_read(r, dev_fd, now_ns);
 	if (anew || is_due(r->names_read_ns, now_ns, NAMES_AGE_NS))
 		names_read(r, dev_fd, now_ns);

@@ -342,7 +342,7 @@ static void make_device(struct maker *m, unsigned index)
 		 m->wanted->hostile ? "back\\slash \"quoted\" \xff\xfe" : "MT_0000000838");
 	d->fact.health[0] = (struct health_fact){.reporter = "fw", .errors = 1, .recoveries = 1};
 	d->fact.health[1] = (struct health_fact){.reporter = "fw_fatal"};
-	d->fact.n_health = m->wanted->hostile ? 0 : 2;
+	d->fact.n_health = 2;
 	snprintf(d->fact.pci_address, sizeof(d->fact.pci_address), "0000:%02x:00.0", index + 0x17);
 	make_ports(m, d, netdev);
 	make_gids(m, d, index, netdev);

@@ -196,26 +196,46 @@ static void test_state_is_read_seldom_where_changes_are_told_and_at_once_then(vo
 	struct fixture *f = *state;
 
 	sysfs_tree_put(f->root, "0\n", "class/infiniband/x/ports/1/gid_attrs/types/0");
-	sysfs_tree_put(f->root, "eth7\n", "class/infiniband/x/parent");
+	sysfs_tree_put(f->root, "lo\n", "class/infiniband/x/parent");
 	begin(f);
 	counter_reader_set_told(f->reader, true);
-	assert_string_equal(f->round.ports[0].netdev, "eth7");
+	assert_string_equal(f->round.ports[0].netdev, "lo");
+	/* News may be ahead of the files: at first they are read as if nobody told. */
+	put_state(f, "2: INIT\n");
+	assert_int_equal(run(f, 5), 0);
+	assert_int_equal(f->round.ports[0].state, 2);
+	assert_int_equal(run(f, 56), 0);
 	put_state(f, "1: DOWN\n");
 	assert_int_equal(run(f, 29), 0);
-	assert_int_equal(f->round.ports[0].state, 4);
+	assert_int_equal(f->round.ports[0].state, 2);
 	assert_int_equal(run(f, 1), 0);
 	assert_int_equal(f->round.ports[0].state, 1);
 	put_state(f, "4: ACTIVE\n");
 	assert_false(counter_reader_link(f->reader, "eth6"));
 	assert_int_equal(run(f, 1), 0);
 	assert_int_equal(f->round.ports[0].state, 1);
-	assert_true(counter_reader_link(f->reader, "eth7"));
+	assert_true(counter_reader_link(f->reader, "lo"));
 	assert_int_equal(run(f, 1), 0);
 	assert_int_equal(f->round.ports[0].state, 4);
 	put_state(f, "1: DOWN\n");
 	assert_true(counter_reader_link(f->reader, NULL));
 	assert_int_equal(run(f, 1), 0);
 	assert_int_equal(f->round.ports[0].state, 1);
+}
+
+static void test_renamed_netdev_is_followed_when_it_is_told(void **state)
+{
+	struct fixture *f = *state;
+
+	sysfs_tree_put(f->root, "gone7\n", "class/infiniband/x/parent");
+	begin(f);
+	counter_reader_set_told(f->reader, true);
+	sysfs_tree_put(f->root, "lo\n", "class/infiniband/x/parent");
+	assert_int_equal(run(f, 5), 0);
+	assert_string_equal(f->round.ports[0].netdev, "gone7");
+	assert_true(counter_reader_link(f->reader, "lo"));
+	assert_int_equal(run(f, 1), 0);
+	assert_string_equal(f->round.ports[0].netdev, "lo");
 }
 
 #define READER_TEST(name) cmocka_unit_test_setup_teardown(name, reader_setup, reader_teardown)
@@ -233,6 +253,7 @@ int main(void)
 		READER_TEST(test_want_of_descriptors_gives_back_what_is_held),
 		READER_TEST(test_descriptors_go_with_the_device_and_the_reader),
 		READER_TEST(test_state_is_read_seldom_where_changes_are_told_and_at_once_then),
+		READER_TEST(test_renamed_netdev_is_followed_when_it_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

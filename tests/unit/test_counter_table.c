@@ -211,7 +211,9 @@ static void test_unknown_names_have_what_holds_for_their_source(void **state)
 			assert_int_equal(r->kind, KIND_COUNTER);
 			assert_int_equal(counter_row_priority(r, names[i]), -1);
 			assert_int_equal(r->width,
-					 source == SOURCE_COUNTERS_EXT ? WIDTH_64 : WIDTH_EITHER);
+					 source == SOURCE_COUNTERS_EXT || source == SOURCE_OPTIONAL
+						 ? WIDTH_64
+						 : WIDTH_EITHER);
 		}
 	}
 	/* What a worker gone wild may tell. */
