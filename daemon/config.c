@@ -135,6 +135,8 @@ int config_load(struct config *c, const char *path, const char *const *sets, siz
 		l.from_command_line = true;
 		for (size_t i = 0; i < n_sets; i++)
 			conf_set(keys, n, &l, sets[i], report);
+		if (report->errors == errors)
+			config_check_rails(&l.config, path, report);
 		config_place_peers(&l.config, path, report);
 		place_file(l.config.peers_file, "file", path, report);
 		place_file(l.config.secret_file, "secret_file", path, report);

@@ -39,6 +39,7 @@ struct config {
 	uint32_t journal_size; /* bytes on disk */
 	struct rail_spec rails[RAIL_MAX];
 	uint64_t rail_rates[RAIL_MAX]; /* expected, bytes per second, of each rail; 0: not stated */
+	uint64_t rails_rate;	       /* of those for which none is */
 	size_t n_rails;		       /* 0: every active port with a usable address */
 	uint32_t rails_expected;       /* 0: not stated */
 	bool allow_rocev1;

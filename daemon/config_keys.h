@@ -32,7 +32,12 @@ int config_parse_rail_subnet(void *target, const char *instance, const char *val
 			     size_t errlen);
 int config_parse_rail_rate(void *target, const char *instance, const char *value, char *err,
 			   size_t errlen);
+int config_parse_rails_rate(void *target, const char *instance, const char *value, char *err,
+			    size_t errlen);
 void config_print_rail_rate(const void *target, const char *instance, struct strbuf *out);
+void config_print_rails_rate(const void *target, const char *instance, struct strbuf *out);
+/* Errors for rails that would be any port. */
+void config_check_rails(const struct config *c, const char *path, struct conf_report *report);
 void config_print_rail_device(const void *target, const char *instance, struct strbuf *out);
 void config_print_rail_netdev(const void *target, const char *instance, struct strbuf *out);
 void config_print_rail_subnet(const void *target, const char *instance, struct strbuf *out);

@@ -106,39 +106,78 @@ static bool parse_rate(const char *value, uint64_t *ret_megabits)
 	return *ret_megabits > 0 && *ret_megabits <= RATE_MAX_GIGABITS * 1000;
 }
 
+static int parse_rate_to(uint64_t *ret, const char *value, char *err, size_t errlen)
+{
+	uint64_t megabits;
+
+	if (!parse_rate(value, &megabits))
+		return config_refuse(err, errlen, value,
+				     "is no rate of a link: write it as 200Gb/s or 2.5Gb/s");
+	*ret = megabits * BYTES_PER_MEGABIT;
+	return 0;
+}
+
 int config_parse_rail_rate(void *target, const char *instance, const char *value, char *err,
 			   size_t errlen)
 {
 	struct config *c = target;
 	struct rail_spec *rail = take_rail(c, instance, err, errlen);
-	uint64_t megabits;
 
 	if (!rail)
 		return -EINVAL;
-	if (!parse_rate(value, &megabits))
-		return config_refuse(err, errlen, value,
-				     "is no rate of a link: write it as 200Gb/s or 2.5Gb/s");
-	c->rail_rates[rail - c->rails] = megabits * BYTES_PER_MEGABIT;
-	return 0;
+	return parse_rate_to(&c->rail_rates[rail - c->rails], value, err, errlen);
 }
 
-void config_print_rail_rate(const void *target, const char *instance, struct strbuf *out)
+int config_parse_rails_rate(void *target, const char *instance, const char *value, char *err,
+			    size_t errlen)
 {
-	uint64_t megabits = config_rail_rate(target, instance) / BYTES_PER_MEGABIT;
+	(void)instance;
+	return parse_rate_to(&((struct config *)target)->rails_rate, value, err, errlen);
+}
+
+static void print_rate(uint64_t rate, struct strbuf *out)
+{
+	uint64_t megabits = rate / BYTES_PER_MEGABIT;
 
 	if (megabits % 1000)
 		strbuf_printf(out, "expected_rate = %" PRIu64 "Mb/s\n", megabits);
 	else if (megabits)
 		strbuf_printf(out, "expected_rate = %" PRIu64 "Gb/s\n", megabits / 1000);
-	else if (find_rail(target, instance))
+	else
 		strbuf_puts(out, "# expected_rate =\n");
+}
+
+void config_print_rail_rate(const void *target, const char *instance, struct strbuf *out)
+{
+	const struct config *c = target;
+	const struct rail_spec *rail = find_rail(c, instance);
+
+	if (rail)
+		print_rate(c->rail_rates[rail - c->rails], out);
+}
+
+void config_print_rails_rate(const void *target, const char *instance, struct strbuf *out)
+{
+	(void)instance;
+	print_rate(((const struct config *)target)->rails_rate, out);
 }
 
 uint64_t config_rail_rate(const struct config *c, const char *name)
 {
 	const struct rail_spec *rail = find_rail(c, name);
 
-	return rail ? c->rail_rates[rail - c->rails] : 0;
+	return rail && c->rail_rates[rail - c->rails] ? c->rail_rates[rail - c->rails]
+						      : c->rails_rate;
+}
+
+void config_check_rails(const struct config *c, const char *path, struct conf_report *report)
+{
+	for (size_t i = 0; i < c->n_rails; i++)
+		if (!c->rails[i].device[0] && !c->rails[i].netdev[0] && c->rails[i].prefix_len < 0)
+			conf_remark(report, CONF_ERROR, path, 0,
+				    "section [rail %s] says of no port that it is this rail: state "
+				    "its device, netdev or subnet",
+				    c->rails[i].name);
 }
 
 void config_print_rail_device(const void *target, const char *instance, struct strbuf *out)

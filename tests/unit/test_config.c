@@ -131,6 +131,25 @@ static void test_an_empty_file_gives_the_defaults_of_the_contract(void **state)
 	assert_false(f->c.allow_shrink);
 }
 
+static void test_the_rate_expected_of_all_rails_is_that_of_those_that_state_none(void **state)
+{
+	struct fixture *f = *state;
+
+	loads(f, "[rail r]\ndevice = d\nexpected_rate = 100Gb/s\n[rail s]\ndevice = e\n"
+		 "[rails]\nexpected_rate = 2.5Gb/s\n");
+	assert_int_equal(config_rail_rate(&f->c, "r"), 12500000000ULL);
+	assert_int_equal(config_rail_rate(&f->c, "s"), 312500000);
+	loads(f, "[rails]\nexpected_rate = 400Gb/s\n");
+	assert_int_equal(config_rail_rate(&f->c, "mlx5_0"), 50000000000ULL);
+}
+
+static void test_a_rail_that_would_be_any_port_is_an_error(void **state)
+{
+	remarks_on(*state, -EINVAL, "[rail r]\nexpected_rate = 1Gb/s\n", 0,
+		   "section [rail r] says of no port that it is this rail: state its device, "
+		   "netdev or subnet");
+}
+
 static void test_a_lab_file_is_read(void **state)
 {
 	struct fixture *f = *state;
@@ -631,6 +650,8 @@ int main(void)
 #define CONFIG_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		CONFIG_TEST(test_an_empty_file_gives_the_defaults_of_the_contract),
+		CONFIG_TEST(test_the_rate_expected_of_all_rails_is_that_of_those_that_state_none),
+		CONFIG_TEST(test_a_rail_that_would_be_any_port_is_an_error),
 		CONFIG_TEST(test_a_lab_file_is_read),
 		CONFIG_TEST(test_paths_of_http_are_absolute),
 		CONFIG_TEST(test_names_of_other_exporters_are_a_list_and_off_by_default),
