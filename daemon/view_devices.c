@@ -8,18 +8,6 @@
 #define ROUNDS_FRESH 3			 /* intervals */
 #define DUPLICATE_NS (60 * NSEC_PER_SEC) /* seen this lately: it still stands */
 
-static int value_cmp(const void *a, const void *b)
-{
-	const struct counter_value *va = a, *vb = b;
-	int r = strcmp(va->name, vb->name);
-
-	if (r != 0)
-		return r;
-	if (va->source != vb->source)
-		return va->source < vb->source ? -1 : 1;
-	return va->port < vb->port ? -1 : va->port > vb->port;
-}
-
 static void *copy(struct snapshot *s, const void *from, size_t n, size_t size)
 {
 	void *to = n ? snapshot_alloc(s, n, size) : NULL;
@@ -42,7 +30,7 @@ static bool fill_round(struct snapshot *s, struct snap_device *to, const struct 
 	to->n_values = r->n_values;
 	to->values_dropped = r->values_dropped;
 	if (to->n_values > 0)
-		qsort(to->values, to->n_values, sizeof(*to->values), value_cmp);
+		qsort(to->values, to->n_values, sizeof(*to->values), snap_value_cmp);
 	to->counters_fresh = true;
 	return true;
 }

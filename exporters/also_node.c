@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exporters/metrics_parts.h"
 #include "probes/counter_delta.h"
 #include "probes/counter_table.h"
 
@@ -77,39 +78,6 @@ static const struct node_name {
 	{SOURCE_HW_COUNTERS, "rx_write_requests", "rx_write_requests"},
 };
 
-static int compare_value(const void *a, const void *b)
-{
-	const struct counter_value *x = a, *y = b;
-	int order = strcmp(x->name, y->name);
-
-	if (order == 0)
-		order = (x->source > y->source) - (x->source < y->source);
-	if (order == 0)
-		order = (x->port > y->port) - (x->port < y->port);
-	return order;
-}
-
-static const struct counter_value *find(const struct snap_device *d, const struct node_name *n,
-					uint8_t port)
-{
-	struct counter_value key = {.source = (uint8_t)n->source, .port = port};
-
-	if (d->n_values == 0)
-		return NULL;
-	snprintf(key.name, sizeof(key.name), "%s", n->file);
-	return bsearch(&key, d->values, d->n_values, sizeof(key), compare_value);
-}
-
-static bool open_port(struct exposition *e, const struct snap_device *d, unsigned port)
-{
-	if (!exposition_admit(e, 1))
-		return false;
-	exposition_sample(e, "");
-	exposition_label(e, "device", d->name);
-	exposition_label_u64(e, "port", port);
-	return true;
-}
-
 static void put_counter(struct exposition *e, const struct snapshot *s, const struct node_name *n)
 {
 	const struct counter_row *row = counter_row_of(n->source, n->file);
@@ -123,9 +91,10 @@ static void put_counter(struct exposition *e, const struct snapshot *s, const st
 		const struct snap_device *d = &s->devices[i];
 
 		for (size_t k = 0; k < d->n_ports; k++) {
-			const struct counter_value *v = find(d, n, d->ports[k].port);
+			const struct counter_value *v =
+				snap_device_value(d, n->file, n->source, d->ports[k].port);
 
-			if (v && open_port(e, d, v->port))
+			if (v && metrics_open_port(e, d, v->port))
 				exposition_u64(e, row->unit == UNIT_WORDS ? counter_bytes(v->value)
 									  : v->value);
 		}
@@ -179,7 +148,7 @@ static void put_gauge(struct exposition *e, const struct snapshot *s, enum port_
 
 		for (size_t k = 0; k < d->n_ports; k++)
 			if (gauge_value(&d->ports[k], gauge, &value) &&
-			    open_port(e, d, d->ports[k].port))
+			    metrics_open_port(e, d, d->ports[k].port))
 				exposition_u64(e, value);
 	}
 }

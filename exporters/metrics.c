@@ -5,6 +5,16 @@
 #include "exporters/also.h"
 #include "exporters/metrics_parts.h"
 
+bool metrics_open_port(struct exposition *e, const struct snap_device *d, unsigned port)
+{
+	if (!exposition_admit(e, 1))
+		return false;
+	exposition_sample(e, "");
+	exposition_label(e, "device", d->name);
+	exposition_label_u64(e, "port", port);
+	return true;
+}
+
 int metrics_render(const struct snapshot *s, const struct process_facts *process,
 		   enum exposition_format format, struct strbuf *out)
 {

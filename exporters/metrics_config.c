@@ -18,21 +18,11 @@ static void each_port(struct exposition *e, const struct snapshot *s, const char
 	}
 }
 
-static bool open_port(struct exposition *e, const struct snap_device *d, const struct port_fact *p)
-{
-	if (!exposition_admit(e, 1))
-		return false;
-	exposition_sample(e, "");
-	exposition_label(e, "device", d->name);
-	exposition_label_u64(e, "port", p->port);
-	return true;
-}
-
 static void put_expected(struct exposition *e, const struct snapshot *s,
 			 const struct snap_device *d, const struct port_fact *p)
 {
 	(void)s;
-	if (p->expected_rate_bytes_per_second && open_port(e, d, p))
+	if (p->expected_rate_bytes_per_second && metrics_open_port(e, d, p->port))
 		exposition_u64(e, p->expected_rate_bytes_per_second);
 }
 
@@ -44,7 +34,7 @@ static void put_active_mtu(struct exposition *e, const struct snapshot *s,
 
 		if (!r->present || r->fact.port != p->port || strcmp(r->fact.device, d->name) != 0)
 			continue;
-		if (r->fact.mtu && open_port(e, d, p))
+		if (r->fact.mtu && metrics_open_port(e, d, p->port))
 			exposition_u64(e, r->fact.mtu);
 		return;
 	}
@@ -54,7 +44,7 @@ static void put_mask(struct exposition *e, const struct snap_device *d, const st
 		     const char *side, uint8_t mask)
 {
 	for (unsigned k = 0; k < PRIORITIES; k++) {
-		if (!open_port(e, d, p))
+		if (!metrics_open_port(e, d, p->port))
 			continue;
 		exposition_label_u64(e, "priority", k);
 		if (side)
@@ -93,7 +83,7 @@ static void put_info(struct exposition *e, const struct snapshot *s, const struc
 	const struct port_config_fact *c = &p->config;
 
 	(void)s;
-	if (!any_known(d, c) || !open_port(e, d, p))
+	if (!any_known(d, c) || !metrics_open_port(e, d, p->port))
 		return;
 	exposition_label(e, "trust", port_trust_name(c->trust));
 	exposition_label(e, "default_roce_mode", gid_type_name(c->roce_mode));

@@ -37,28 +37,15 @@ struct entries {
 	size_t n;
 };
 
-static int compare_value(const void *a, const void *b)
-{
-	const struct counter_value *x = a, *y = b;
-	int order = strcmp(x->name, y->name);
-
-	if (order == 0)
-		order = (x->source > y->source) - (x->source < y->source);
-	if (order == 0)
-		order = (x->port > y->port) - (x->port < y->port);
-	return order;
-}
-
 /* Kernels before 4.5 tell a counter twice, and the narrow one sticks: is there a wide one? */
 static bool has_wide_form(const struct snap_device *d, const struct counter_value *v)
 {
-	struct counter_value key = {.source = SOURCE_COUNTERS_EXT, .port = v->port};
-	int len;
+	char wide[FACT_NAME];
 
 	if (v->source != SOURCE_COUNTERS)
 		return false;
-	len = snprintf(key.name, sizeof(key.name), "%.*s_64", FACT_NAME - 4, v->name);
-	return len > 0 && bsearch(&key, d->values, d->n_values, sizeof(key), compare_value);
+	snprintf(wide, sizeof(wide), "%.*s_64", FACT_NAME - 4, v->name);
+	return snap_device_value(d, wide, SOURCE_COUNTERS_EXT, v->port) != NULL;
 }
 
 static void name_entry(struct entry *e)

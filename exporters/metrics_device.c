@@ -27,14 +27,6 @@ static bool open_device(struct exposition *e, const struct snap_device *d, const
 	return true;
 }
 
-static bool open_port(struct exposition *e, const struct snap_device *d, const struct port_fact *p)
-{
-	if (!open_device(e, d, NULL, NULL))
-		return false;
-	exposition_label_u64(e, "port", p->port);
-	return true;
-}
-
 static void put_worker_up(struct exposition *e, const struct snap_device *d)
 {
 	if (open_device(e, d, NULL, NULL))
@@ -100,7 +92,7 @@ static void put_workers(struct exposition *e, const struct snapshot *s)
 static void put_port_info(struct exposition *e, const struct snap_device *d)
 {
 	for (size_t i = 0; i < d->n_ports; i++) {
-		if (!open_port(e, d, &d->ports[i]))
+		if (!metrics_open_port(e, d, d->ports[i].port))
 			continue;
 		exposition_label(e, "netdev", d->ports[i].netdev);
 		exposition_label(e, "link_layer", d->ports[i].link_layer_text);
@@ -115,7 +107,7 @@ static void put_port_info(struct exposition *e, const struct snap_device *d)
 static void put_port_states(struct exposition *e, const struct snap_device *d)
 {
 	for (size_t i = 0; i < d->n_ports; i++) {
-		if (d->ports[i].state_known && open_port(e, d, &d->ports[i]))
+		if (d->ports[i].state_known && metrics_open_port(e, d, d->ports[i].port))
 			exposition_u64(e, d->ports[i].state);
 	}
 }
@@ -123,7 +115,7 @@ static void put_port_states(struct exposition *e, const struct snap_device *d)
 static void put_port_phys_states(struct exposition *e, const struct snap_device *d)
 {
 	for (size_t i = 0; i < d->n_ports; i++) {
-		if (d->ports[i].phys_state_known && open_port(e, d, &d->ports[i]))
+		if (d->ports[i].phys_state_known && metrics_open_port(e, d, d->ports[i].port))
 			exposition_u64(e, d->ports[i].phys_state);
 	}
 }
@@ -131,7 +123,7 @@ static void put_port_phys_states(struct exposition *e, const struct snap_device 
 static void put_port_rates(struct exposition *e, const struct snap_device *d)
 {
 	for (size_t i = 0; i < d->n_ports; i++) {
-		if (d->ports[i].rate_known && open_port(e, d, &d->ports[i]))
+		if (d->ports[i].rate_known && metrics_open_port(e, d, d->ports[i].port))
 			exposition_u64(e, d->ports[i].rate_bytes_per_second);
 	}
 }

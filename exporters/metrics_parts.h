@@ -1,5 +1,5 @@
-/* The parts of /metrics, one file each. Internal to metrics_*.c. Each appends its families for the
- * whole snapshot; running out of memory shows in the output buffer. */
+/* The parts of /metrics, one file each. Internal to metrics_*.c and also_*.c. Each appends its
+ * families for the whole snapshot; running out of memory shows in the output buffer. */
 #pragma once
 #include "exporters/exposition.h"
 #include "exporters/process.h"
@@ -16,6 +16,10 @@ void metrics_put_sessions(struct exposition *e, const struct snapshot *s);
 void metrics_put_loopbacks(struct exposition *e, const struct snapshot *s);
 void metrics_put_self(struct exposition *e, const struct snapshot *s,
 		      const struct process_facts *process);
+
+/* Begins a sample of a port: its two labels stand, more may follow, then the value. False: it is
+ * not admitted. */
+bool metrics_open_port(struct exposition *e, const struct snap_device *d, unsigned port);
 
 /* Most series that metrics_put_self() writes: kept free for it, since it tells what is missing. */
 #define METRICS_SELF_SERIES 16

@@ -1,16 +1,6 @@
 /* Families of rules, and verdicts of ports and devices. */
 #include "exporters/metrics_parts.h"
 
-static bool open_port(struct exposition *e, const struct snap_device *d, unsigned port)
-{
-	if (!exposition_admit(e, 1))
-		return false;
-	exposition_sample(e, "");
-	exposition_label(e, "device", d->name);
-	exposition_label_u64(e, "port", port);
-	return true;
-}
-
 /* A gauge that went stale disappears: rules are told as long as the counters are. */
 static bool told(const struct snap_device *d)
 {
@@ -20,7 +10,7 @@ static bool told(const struct snap_device *d)
 static void put_rule(struct exposition *e, const struct snap_device *d,
 		     const struct snap_port_rules *p, unsigned rule)
 {
-	if (p->rule[rule].state == RULE_NOT_APPLICABLE || !open_port(e, d, p->port))
+	if (p->rule[rule].state == RULE_NOT_APPLICABLE || !metrics_open_port(e, d, p->port))
 		return;
 	exposition_label(e, "rule", rule_name((enum rule)rule));
 	exposition_u64(e, p->rule[rule].state - RULE_OK);
@@ -51,7 +41,7 @@ static void put_port_verdicts(struct exposition *e, const struct snapshot *s)
 		for (size_t k = 0; told(d) && k < d->n_port_rules; k++) {
 			const struct snap_port_rules *p = &d->port_rules[k];
 
-			if (p->verdict != VERDICT_UNKNOWN && open_port(e, d, p->port))
+			if (p->verdict != VERDICT_UNKNOWN && metrics_open_port(e, d, p->port))
 				exposition_u64(e, p->verdict);
 		}
 	}

@@ -168,3 +168,26 @@ const struct snap_port_rules *snapshot_port_rules(const struct snap_device *d, u
 			return &d->port_rules[i];
 	return NULL;
 }
+
+int snap_value_cmp(const void *a, const void *b)
+{
+	const struct counter_value *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	if (order == 0)
+		order = (x->source > y->source) - (x->source < y->source);
+	if (order == 0)
+		order = (x->port > y->port) - (x->port < y->port);
+	return order;
+}
+
+const struct counter_value *snap_device_value(const struct snap_device *d, const char *name,
+					      enum counter_source source, uint8_t port)
+{
+	struct counter_value key = {.source = (uint8_t)source, .port = port};
+
+	if (d->n_values == 0)
+		return NULL;
+	snprintf(key.name, sizeof(key.name), "%s", name);
+	return bsearch(&key, d->values, d->n_values, sizeof(key), snap_value_cmp);
+}

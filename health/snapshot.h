@@ -216,6 +216,11 @@ struct snapshot {
 /* The rules of a port; NULL: nothing is known of it. */
 const struct snap_port_rules *snapshot_port_rules(const struct snap_device *d, unsigned port);
 
+/* The order of counters in a device, for qsort(). */
+int snap_value_cmp(const void *a, const void *b);
+/* A counter of the device; port 0: of no port. NULL: it has none such now. */
+const struct counter_value *snap_device_value(const struct snap_device *d, const char *name,
+					      enum counter_source source, uint8_t port);
 /* A snapshot with one reference and an arena for everything it points to. NULL: no memory. */
 struct snapshot *snapshot_new(void);
 struct snapshot *snapshot_ref(struct snapshot *s);
