@@ -189,6 +189,7 @@ static void judge_host(struct snapshot *s, const struct findings *f)
 {
 	const struct snap_finding *worst = NULL;
 	enum verdict verdict = VERDICT_OK;
+	bool counted = false; /* by a NIC: it needs no probe to be known */
 	size_t more = 0;
 
 	for (size_t i = 0; i < f->n; i++) {
@@ -199,6 +200,7 @@ static void judge_host(struct snapshot *s, const struct findings *f)
 
 		if (weight == VERDICT_OK)
 			continue;
+		counted |= finding->rule != NULL;
 		more++;
 		/* The first of the worst: local findings come first in the list. */
 		if (weight <= verdict)
@@ -206,7 +208,7 @@ static void judge_host(struct snapshot *s, const struct findings *f)
 		verdict = weight;
 		worst = &f->list[i];
 	}
-	if (verdict != VERDICT_FAILING && !anything_measured(s))
+	if (verdict != VERDICT_FAILING && !counted && !anything_measured(s))
 		verdict = VERDICT_UNKNOWN;
 	s->verdict = verdict;
 	s->cause = worst ? worst->cause : CAUSE_NONE;

@@ -63,7 +63,7 @@ void rule_link_flap(const struct rule_input *in, struct rule_said *ret)
 	ret->busy = !in->up || counted.growing || in->up_ns == 0;
 	rule_text(ret,
 		  "the link of %s went down %.0f times in five minutes: look at cable, module and "
-		  "the port of the switch; it counts as well %.0f s after the last time",
+		  "the port of the switch; this stands until it was quiet for %.0f s",
 		  in->id, losses, seconds(in->limits->recovery_ns));
 	rule_evidence(ret, name, losses, rule_limit(in, RULE_LINK_FLAP, ret->state), 300);
 }

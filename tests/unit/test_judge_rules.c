@@ -185,6 +185,18 @@ static void test_a_port_without_any_rule_to_ask_is_unknown(void **state)
 	check(f, VERDICT_UNKNOWN, VERDICT_OK, VERDICT_OK);
 }
 
+static void test_what_a_nic_counts_is_known_without_any_peer(void **state)
+{
+	struct fixture *f = *state;
+
+	f->w.n_sessions = 0;
+	look(&f->w);
+	check(f, VERDICT_OK, VERDICT_OK, VERDICT_UNKNOWN);
+	say(f, RULE_LINK_ERRORS, RULE_WARNING, CAUSE_LOCAL_PORT);
+	look(&f->w);
+	check(f, VERDICT_DEGRADED, VERDICT_DEGRADED, VERDICT_DEGRADED);
+}
+
 int main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
@@ -198,6 +210,7 @@ int main(void)
 		T(test_a_rail_that_is_up_again_is_not_missed_until_the_next_round),
 		T(test_old_counters_say_nothing_of_a_device),
 		T(test_a_port_without_any_rule_to_ask_is_unknown),
+		T(test_what_a_nic_counts_is_known_without_any_peer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
