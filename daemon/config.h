@@ -53,6 +53,7 @@ struct config {
 	uint32_t qps_per_device, connects, probes_per_second;
 	uint64_t counters_interval_ns;
 	uint32_t netdev_stats;	   /* of a port at most; 0: none */
+	bool kernel_log;	   /* is followed for NICs that take no commands */
 	char exclude[EXCLUDE_MAX]; /* device globs, one blank between them; never opened */
 	bool also_node_exporter, also_rdma_exporter; /* names of theirs that are told besides */
 	struct rule_limits rules;

@@ -587,6 +587,14 @@ static const struct conf_key keys[] = {
 	 .help = "most statistics of a port's netdev (ethtool -S) that are read and told, those "
 		 "of COUNTERS.md first and those of single queues last; 0: none are asked for"},
 	{.section = "counters",
+	 .key = "kernel_log",
+	 .type = CONF_BOOL,
+	 .effect = CONF_RESTART,
+	 FIELD(kernel_log),
+	 .default_text = "no",
+	 .help = "follow the kernel log (/dev/kmsg) for sentences of drivers whose NIC takes no "
+		 "commands any more; the service may not without a drop-in (OPERATIONS.md)"},
+	{.section = "counters",
 	 .key = "exclude",
 	 .type = CONF_CUSTOM,
 	 .effect = CONF_RELOAD,

@@ -13,6 +13,7 @@
 #include "daemon/file_reader.h"
 #include "daemon/inbox.h"
 #include "daemon/journal_keeper.h"
+#include "daemon/kernel_log.h"
 #include "daemon/listeners.h"
 #include "daemon/looker.h"
 #include "daemon/namer.h"
@@ -257,6 +258,18 @@ static void open_control(struct daemon *d)
 			errno == EADDRINUSE ? "another daemon has it" : strerror(errno));
 }
 
+/* Nothing of ours depends on it. */
+static void open_kernel_log(struct daemon *d)
+{
+	if (!d->config.kernel_log || d->options->sysfs_only)
+		return;
+	d->kernel_log = kernel_log_open(d->loop, KERNEL_LOG_PATH);
+	if (!d->kernel_log)
+		log_warn("the kernel log is not followed, although [counters] kernel_log says so: "
+			 "%s: %s (docs/OPERATIONS.md has the drop-in that the service needs)",
+			 KERNEL_LOG_PATH, strerror(errno));
+}
+
 /* READY=1 comes last: when it is sent, HTTP listens and the first look is there to be served. */
 static int begin(struct daemon *d)
 {
@@ -270,6 +283,7 @@ static int begin(struct daemon *d)
 		log_warn("no uevents (%s): removed devices are noticed by looking every %d s",
 			 no_uevents, (int)(SCAN_INTERVAL_NS / NSEC_PER_SEC));
 	open_control(d);
+	open_kernel_log(d);
 	inbox_name_host(d);
 	scan_now(d->scan);
 	looker_look(d->looker);
@@ -288,6 +302,7 @@ static void close_all(struct daemon *d)
 	http_server_free(d->http);
 	protection_free(d->protection);
 	commander_free(d->commander);
+	kernel_log_close(d->kernel_log);
 	scan_free(d->scan);
 	supervisor_free(d->supervisor);
 	stopper_free(d->stopper);

@@ -61,6 +61,7 @@ struct daemon {
 	struct http_server *http;
 	struct protection *protection; /* of http */
 	struct commander *commander;   /* NULL: no control socket */
+	struct kernel_log *kernel_log; /* NULL: it is not followed */
 	struct stopper *stopper;       /* NULL: not stopping */
 	bool scanned, serving;
 	bool no_device_told; /* the one line that says why nothing is probed */

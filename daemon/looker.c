@@ -10,6 +10,7 @@
 #include "daemon/counter_news.h"
 #include "daemon/daemon.h"
 #include "daemon/doubts.h"
+#include "daemon/kernel_log.h"
 #include "daemon/lacks.h"
 #include "daemon/pace.h"
 #include "daemon/rule_feed.h"
@@ -50,6 +51,8 @@ void looker_read_device(struct looker *l, struct device *dev)
 	if (has_round) {
 		counter_news_tell(d->journal, dev, l->scratch);
 		view_expect(d, dev->name, l->scratch->ports, l->scratch->n_ports);
+		kernel_log_tell(d->kernel_log, &l->scratch->device, clock_now_ns(),
+				clock_wall_ns());
 		rule_feed(d, dev, l->scratch);
 	}
 }

@@ -3,6 +3,7 @@
 
 #include "core/clock.h"
 #include "daemon/daemon.h"
+#include "daemon/kernel_log.h"
 #include "daemon/view.h"
 
 static bool fill_classes(struct snapshot *s, const struct config *c)
@@ -51,7 +52,11 @@ static bool fill_subnets(struct snapshot *s, struct daemon *d, struct view_judge
 
 bool view_facts(struct snapshot *s, struct daemon *d, struct view_judged *judged)
 {
-	for (size_t i = 0; i < s->n_devices; i++)
-		view_expect(d, s->devices[i].name, s->devices[i].ports, s->devices[i].n_ports);
+	for (size_t i = 0; i < s->n_devices; i++) {
+		struct snap_device *device = &s->devices[i];
+
+		view_expect(d, device->name, device->ports, device->n_ports);
+		kernel_log_tell(d->kernel_log, &device->fact, s->mono_ns, s->wall_ns);
+	}
 	return fill_classes(s, &d->config) && fill_subnets(s, d, judged);
 }
