@@ -19,6 +19,9 @@ static bool fill_classes(struct snapshot *s, const struct config *c)
 
 void view_expect(const struct daemon *d, const char *device, struct port_fact *ports, size_t n)
 {
+	/* A tree has no rails: every port of it stands for one. */
+	for (size_t k = 0; d->options->sysfs_only && k < n; k++)
+		ports[k].expected_rate_bytes_per_second = d->config.rails_rate;
 	for (size_t i = 0; i < rails_count(d->rails); i++) {
 		const struct rail *r = rails_get(d->rails, i);
 		uint64_t rate = config_rail_rate(&d->config, r->name);

@@ -140,3 +140,16 @@ def test_what_the_nic_has_no_counters_for_is_not_applicable(ramping):
     assert ramping.rule_state("pfc_storm") == "not_applicable"
     assert ramping.rule_id("pfc_storm") is None
     wait_for(lambda: ramping.rule_state("congestion") == "ok", what="its counters are known")
+
+
+def test_a_port_slower_than_the_configuration_expects_is_found(ramping):
+    d = ramping
+    assert d.first_port()["rate_bytes_per_second"] == 12.5e9
+    assert d.rule_state("link_degraded") == "not_applicable"
+    d.configure(CONFIG + "[rails]\nexpected_rate = 200Gb/s\n")
+    d.send_signal(1)
+    finding = wait_for(lambda: d.finding("link_degraded"), what="half of what is expected")
+    assert finding["subject"] == SUBJECT and "100" in finding["text"] and "200" in finding["text"]
+    assert d.metric("rdma_port_expected_rate_bytes_per_second", device="mlx5_0", port="1") == 25e9
+    d.put("rate", "200 Gb/sec (4X HDR)")
+    wait_for(lambda: d.finding("link_degraded") is None, what="as it should be")
