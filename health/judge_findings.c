@@ -93,13 +93,14 @@ static void find_zero_guid(struct findings *f, const struct snap_device *d)
 {
 	if (!d->counters_fresh || !d->fact.node_guid_zero)
 		return;
-	findings_mark_minor(
-		f, findings_add(f, CAUSE_CONFIGURATION, false, subject(f, "device", d->name),
-				snapshot_printf(f->s,
-						"the node GUID of %s is zero: set it (VF or "
-						"firmware configuration), rdma_cm needs it",
-						d->name),
-				0));
+	findings_mark_minor(f, findings_add_of_rule(
+				       f, "node_guid_zero", CAUSE_CONFIGURATION, false,
+				       subject(f, "device", d->name),
+				       snapshot_printf(f->s,
+						       "the node GUID of %s is zero: set it (VF or "
+						       "firmware configuration), rdma_cm needs it",
+						       d->name),
+				       0));
 }
 
 /* Probing goes on without them. */
@@ -224,8 +225,8 @@ static void find_missing_rails(struct findings *f)
 		present += s->rails[i].present || worker_explains(s, &s->rails[i]);
 	if (s->starting || !s->rails_expected || present >= s->rails_expected)
 		return;
-	finding = findings_add(
-		f, CAUSE_LOCAL_NIC, true, "host:rails",
+	finding = findings_add_of_rule(
+		f, "rails_missing", CAUSE_LOCAL_NIC, true, "host:rails",
 		snapshot_printf(f->s,
 				"%zu of %llu expected rails exist: a NIC, its driver or "
 				"an address is missing (or [rails] expected is wrong)",

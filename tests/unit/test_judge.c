@@ -336,6 +336,7 @@ static void test_missing_rails_are_counted(void **state)
 	w.rails_expected = 2;
 	look(&w);
 	assert_finding(&w, "host:rails", CAUSE_LOCAL_NIC, true, "1 of 2 expected rails");
+	assert_string_equal(finding(&w, "host:rails")->rule, "rails_missing");
 	assert_host(&w, VERDICT_FAILING, CAUSE_LOCAL_NIC, "1 of 2");
 	w.rails_expected = 1;
 	look(&w);
@@ -452,6 +453,7 @@ static void test_flaws_of_our_data_do_not_degrade_the_host(void **state)
 	look(&w);
 	assert_finding(&w, "counters:rxe0", CAUSE_MONITOR, false, "link_downed, port 1");
 	assert_finding(&w, "device:rxe0", CAUSE_CONFIGURATION, false, "GUID");
+	assert_string_equal(finding(&w, "device:rxe0")->rule, "node_guid_zero");
 	assert_host(&w, VERDICT_OK, CAUSE_NONE, "");
 	world_free(&w);
 }
