@@ -90,6 +90,18 @@ static void take_ieee(struct netlink_attrs ieee, struct port_config_fact *to)
 		to->trust = TRUST_PCP;
 }
 
+/* Half a table would be another setup than the host's, and compared with those of other hosts. */
+static bool is_whole(struct netlink_attrs ieee)
+{
+	static const uint16_t tables[] = {DCB_ATTR_IEEE_APP_TABLE, ATTR_TRUST_TABLE};
+	struct netlink_attr attr;
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (netlink_find(ieee, tables[i], &attr) && !netlink_whole(netlink_inside(&attr)))
+			return false;
+	return netlink_whole(ieee);
+}
+
 static void forget(struct port_config_fact *c)
 {
 	c->pfc_known = c->pfc = c->classes_known = 0;
@@ -104,7 +116,7 @@ int dcb_take(const uint8_t *payload, size_t len, struct port_config_fact *ret)
 	struct netlink_attr ieee;
 
 	forget(ret);
-	if (!netlink_find(attrs, DCB_ATTR_IEEE, &ieee))
+	if (!netlink_find(attrs, DCB_ATTR_IEEE, &ieee) || !is_whole(netlink_inside(&ieee)))
 		return -EBADMSG;
 	take_ieee(netlink_inside(&ieee), ret);
 	return 0;

@@ -250,6 +250,15 @@ bool netlink_next(struct netlink_attrs *attrs, struct netlink_attr *ret)
 	return true;
 }
 
+bool netlink_whole(struct netlink_attrs attrs)
+{
+	struct netlink_attr attr;
+
+	while (netlink_next(&attrs, &attr))
+		;
+	return attrs.left == 0;
+}
+
 bool netlink_find(struct netlink_attrs attrs, uint16_t type, struct netlink_attr *ret)
 {
 	struct netlink_attr attr;

@@ -63,6 +63,8 @@ struct netlink_attrs netlink_attrs(const uint8_t *payload, size_t len, size_t he
 struct netlink_attrs netlink_inside(const struct netlink_attr *attr);
 /* The next one; false at the end, and where it is cut off. */
 bool netlink_next(struct netlink_attrs *attrs, struct netlink_attr *ret);
+/* Whether the run ends where its last attribute does: it is neither cut off nor has a rest. */
+bool netlink_whole(struct netlink_attrs attrs);
 /* The first one of that type. */
 bool netlink_find(struct netlink_attrs attrs, uint16_t type, struct netlink_attr *ret);
 /* false, and *ret left alone, when the length is another. */

@@ -111,6 +111,91 @@ static void test_priorities_flow_control_and_dscp_of_a_nic(void **state)
 	assert_int_equal(c.dscp_priority[0], DSCP_UNMAPPED);
 }
 
+/* As a bnxt_en answers: what its firmware made of DCBX, rates of the classes in front, the mode of
+ * DCBX behind. Of its three entries for RoCE one is for a DSCP. */
+static void bnxt(struct message *m)
+{
+	struct ieee_ets ets = {.ets_cap = 3, .prio_tc = {0, 0, 0, 1, 0, 0, 0, 2}};
+	struct ieee_pfc pfc = {.pfc_cap = 8, .pfc_en = 1 << 3};
+	struct ieee_maxrate rates = {.tc_maxrate = {100000000}};
+	uint8_t dcbx = DCB_CAP_DCBX_LLD_MANAGED | DCB_CAP_DCBX_VER_IEEE;
+	size_t ieee, table;
+
+	begin(m);
+	put_attr(m, DCB_ATTR_IFNAME, "ens2f0np0", 10);
+	ieee = open_attr(m, DCB_ATTR_IEEE);
+	put_attr(m, DCB_ATTR_IEEE_ETS, &ets, sizeof(ets));
+	put_attr(m, DCB_ATTR_IEEE_MAXRATE, &rates, sizeof(rates));
+	put_attr(m, DCB_ATTR_IEEE_PFC, &pfc, sizeof(pfc));
+	table = open_attr(m, DCB_ATTR_IEEE_APP_TABLE);
+	put_app(m, IEEE_8021QAZ_APP_SEL_ETHERTYPE, 0x8915, 3);
+	put_app(m, IEEE_8021QAZ_APP_SEL_DGRAM, 4791, 3);
+	put_app(m, IEEE_8021QAZ_APP_SEL_DSCP, 48, 7);
+	close_attr(m, table);
+	close_attr(m, ieee);
+	put_attr(m, DCB_ATTR_DCBX, &dcbx, sizeof(dcbx));
+}
+
+static void test_entries_for_ports_and_ethertypes_are_no_dscp(void **state)
+{
+	struct port_config_fact c = {0};
+	struct message m;
+
+	(void)state;
+	bnxt(&m);
+	assert_int_equal(parse(&m, &c), 0);
+	assert_true(c.pfc_known && c.classes_known);
+	assert_int_equal(c.pfc, 1 << 3);
+	assert_int_equal(c.priority_class[3], 1);
+	assert_int_equal(c.priority_class[7], 2);
+	assert_int_equal(c.trust, TRUST_DSCP);
+	for (unsigned dscp = 0; dscp < DSCP_COUNT; dscp++)
+		assert_int_equal(c.dscp_priority[dscp], dscp == 48 ? 7 : DSCP_UNMAPPED);
+}
+
+/* A table that ends within an entry would be taken for another setup than the host's. */
+static void test_tables_that_are_cut_within_say_nothing_at_all(void **state)
+{
+	static const uint16_t tables[] = {DCB_ATTR_IEEE_APP_TABLE, 11};
+	struct message m;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(tables); i++) {
+		struct port_config_fact c = {0};
+		size_t ieee = begin_answer(&m, 1 << 3), table = open_attr(&m, tables[i]);
+
+		put_app(&m, IEEE_8021QAZ_APP_SEL_DSCP, 26, 3);
+		put_app(&m, IEEE_8021QAZ_APP_SEL_DSCP, 48, 6);
+		m.len -= 4; /* of the last entry */
+		close_attr(&m, table);
+		close_attr(&m, ieee);
+		assert_int_equal(parse(&m, &c), -EBADMSG);
+		assert_false(c.pfc_known);
+		assert_int_equal(c.trust, TRUST_UNKNOWN);
+		assert_int_equal(c.dscp_priority[26], DSCP_UNMAPPED);
+	}
+}
+
+/* A driver that says less than its kernel's structure has is not guessed at. */
+static void test_values_that_are_too_short_are_unknown_and_the_others_known(void **state)
+{
+	struct port_config_fact c = {0};
+	struct ieee_ets ets = {.prio_tc = {1}};
+	struct ieee_pfc pfc = {.pfc_en = 1 << 3};
+	struct message m;
+	size_t ieee;
+
+	(void)state;
+	begin(&m);
+	ieee = open_attr(&m, DCB_ATTR_IEEE);
+	put_attr(&m, DCB_ATTR_IEEE_ETS, &ets, sizeof(ets) - 4);
+	put_attr(&m, DCB_ATTR_IEEE_PFC, &pfc, sizeof(pfc));
+	close_attr(&m, ieee);
+	assert_int_equal(parse(&m, &c), 0);
+	assert_false(c.classes_known);
+	assert_true(c.pfc_known);
+}
+
 static void test_without_dscp_entries_the_port_trusts_pcp(void **state)
 {
 	struct port_config_fact c = {0};
@@ -231,6 +316,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_priorities_flow_control_and_dscp_of_a_nic),
+		cmocka_unit_test(test_entries_for_ports_and_ethertypes_are_no_dscp),
+		cmocka_unit_test(test_tables_that_are_cut_within_say_nothing_at_all),
+		cmocka_unit_test(test_values_that_are_too_short_are_unknown_and_the_others_known),
 		cmocka_unit_test(test_without_dscp_entries_the_port_trusts_pcp),
 		cmocka_unit_test(test_table_of_trust_has_the_word),
 		cmocka_unit_test(test_dscp_with_two_priorities_is_not_mapped),
