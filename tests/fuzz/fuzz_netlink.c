@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "probes/dcb.h"
 #include "probes/devlink.h"
 #include "probes/link_watch.h"
 #include "probes/optional_counters.h"
@@ -21,15 +22,18 @@ static void pair_open(struct pair *p)
 
 	must_hold(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) == 0);
 	setsockopt(fds[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	p->n = (struct netlink){.fd = fds[0], .room = malloc(NETLINK_ROOM)};
+	p->n = (struct netlink){.fd = fds[0]};
 	p->kernel = fds[1];
 }
 
-/* It answers the next question, whatever number it says; what is missing is not waited for. */
+/* It answers the next question, whatever number it says; what is missing is not waited for. The
+ * room is of just the size of what comes, so that a sanitizer sees who reads behind it. */
 static void answer(struct pair *p, const uint8_t *data, size_t size)
 {
 	struct nlmsghdr head = {0}, end = {.nlmsg_len = sizeof(end), .nlmsg_type = NLMSG_DONE};
 
+	free(p->n.room);
+	p->n.room = malloc(size > sizeof(end) ? size : sizeof(end));
 	memcpy(&head, data, size < sizeof(head) ? size : sizeof(head));
 	p->n.sequence = head.nlmsg_seq - 1;
 	end.nlmsg_seq = head.nlmsg_seq;
@@ -61,6 +65,27 @@ static void check_counters(const struct optional_counters *o)
 		must_hold(o->counter[i].name[0] && strlen(o->counter[i].name) < FACT_NAME);
 }
 
+static void check_config(const struct port_config_fact *c)
+{
+	must_hold(c->trust <= TRUST_DSCP);
+	for (unsigned i = 0; i < DSCP_COUNT; i++)
+		must_hold(c->dscp_priority[i] < PRIORITIES || c->dscp_priority[i] == DSCP_UNMAPPED);
+}
+
+static void dcb(struct pair *p, const uint8_t *data, size_t size)
+{
+	struct port_config_fact c;
+
+	memset(&c, 0, sizeof(c));
+	answer(p, data, size);
+	dcb_ask(&p->n, "eth0", &c);
+	check_config(&c);
+	drain(p);
+	/* The bytes as the payload alone: what a message may hold is found sooner. */
+	dcb_take(data, size, &c);
+	check_config(&c);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct optional_counters o;
@@ -90,6 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	devlink_health_read(&h, &p.n, 0x15, "0000:3b:00.0");
 	must_hold(h.n <= HEALTH_MAX);
 	drain(&p);
+	dcb(&p, data, size);
 	answer(&p, data, size);
 	w = (struct link_watch){.netlink = p.n};
 	link_watch_read(&w, on_link, NULL);

@@ -8,6 +8,7 @@
 #include "probes/counter_name.h"
 #include "probes/counter_table.h"
 #include "probes/netdev_stats.h"
+#include "probes/pci_link.h"
 #include "probes/sysfs_value.h"
 
 static void values(const char *text)
@@ -28,6 +29,7 @@ static void values(const char *text)
 	sysfs_link_layer(text);
 	sysfs_guid_zero(text);
 	sysfs_pci_address(text);
+	must_hold(pci_link_speed(text) < 1000 * 1000);
 	if (sysfs_port_number(text, &port))
 		must_hold(port >= 1);
 }
