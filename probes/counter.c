@@ -175,9 +175,13 @@ static bool port_insert(struct counter_reader *r, uint8_t port)
 		at++;
 	if (at < r->n_ports && r->ports[at].fact.port == port)
 		return false;
+	/* The first ones stay, in whatever order they come: with many, those after the first stand
+	 * for virtual functions (switchdev). */
 	if (r->n_ports == PORT_MAX) {
 		r->ports_dropped++;
-		return false;
+		if (at == PORT_MAX)
+			return false;
+		r->n_ports--;
 	}
 	memmove(&r->ports[at + 1], &r->ports[at], (r->n_ports - at) * sizeof(r->ports[0]));
 	r->ports[at] = (struct port_reader){.fact.port = port};
@@ -281,6 +285,12 @@ static void configs_read(struct counter_reader *r)
 	close(root_fd);
 }
 
+/* The kernel calls the GIDs of iWARP, which are MAC addresses, "IB/RoCE v1" as well. */
+static enum link_layer gid_layer(const struct counter_reader *r, const struct port_fact *f)
+{
+	return r->device.is_iwarp ? LINK_LAYER_UNKNOWN : (enum link_layer)f->link_layer;
+}
+
 static void names_read(struct counter_reader *r, int dev_fd, uint64_t now_ns)
 {
 	r->any_read |= device_fact_read(&r->device, r->name, dev_fd, r->errors[LEVEL_DEVICE]);
@@ -289,7 +299,7 @@ static void names_read(struct counter_reader *r, int dev_fd, uint64_t now_ns)
 	for (uint32_t i = 0; i < r->n_ports; i++) {
 		struct port_fact *f = &r->ports[i].fact;
 
-		gid_table_scan(&r->gids, dev_fd, f->port, f->link_layer, r->errors[i + 1]);
+		gid_table_scan(&r->gids, dev_fd, f->port, gid_layer(r, f), r->errors[i + 1]);
 		netdev_name_read(r, dev_fd, f);
 		/* Their number tells of nearly all changes; this is for the rest. */
 		r->netdev_stats[i].stale = true;

@@ -26,6 +26,18 @@ static void pci_address(int dev_fd, char *ret, size_t size)
 		name_copy(ret, size, base);
 }
 
+/* "4: RNIC" */
+#define NODE_RNIC 4
+
+static bool is_iwarp(int dev_fd, uint64_t *errors)
+{
+	char line[SYSFS_TEXT], name[FACT_NAME];
+	uint32_t type;
+
+	return sysfs_line(dev_fd, "node_type", line, sizeof(line), errors) &&
+	       sysfs_state(line, &type, name, sizeof(name)) && type == NODE_RNIC;
+}
+
 bool device_fact_read(struct device_fact *f, const char *name, int dev_fd, uint64_t *errors)
 {
 	bool any = false;
@@ -38,6 +50,7 @@ bool device_fact_read(struct device_fact *f, const char *name, int dev_fd, uint6
 	any |= sysfs_line(dev_fd, "node_guid", f->node_guid, sizeof(f->node_guid), errors);
 	f->node_guid_zero = sysfs_guid_zero(f->node_guid);
 	pci_address(dev_fd, f->pci_address, sizeof(f->pci_address));
+	f->is_iwarp = is_iwarp(dev_fd, errors);
 	f->is_vf = faccessat(dev_fd, "device/physfn", F_OK, 0) == 0;
 	return any;
 }

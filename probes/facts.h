@@ -357,6 +357,8 @@ struct device_fact {
 	uint8_t is_vf;
 	uint8_t firmware_watched; /* somebody looks whether its firmware takes commands */
 	uint8_t has_numa_node;
+	uint8_t is_iwarp; /* no RoCE, whatever its GIDs are called */
+	uint8_t pad[7];
 	uint32_t numa_node;
 	struct pci_link pci, pci_possible;     /* now, and what the device and its slot both can */
 	uint64_t firmware_stuck_since_wall_ns; /* 0: it does, or nobody looks */

@@ -131,6 +131,10 @@ class Port(Directory):
         if netdev:
             self.put(f"gid_attrs/ndevs/{index}", netdev)
 
+    def iwarp_gid(self, netdev):
+        """A MAC address, and the kernel has no name for its kind but this."""
+        self.gid(0, "0200:5e10:0001:0000:0000:0000:0000:0000", "IB/RoCE v1", netdev)
+
     def roce_gids(self, address, netdev, mac="0ac0:ebff:fe00:0001"):
         """What mlx5 makes of one IPv4 address: link-local and IPv4, each as v1 and v2."""
         for index, gid in enumerate([f"fe80:0000:0000:0000:{mac}", ip4_gid(address)]):
@@ -255,7 +259,9 @@ def _(root):
     device = Device(root, "iwp3s0f0", fw="1.60", node_type="4: RNIC")
     device.pci("0000:b1:00.0", {"ens3f0": 0})
     device.device_counters(counting(names.IRDMA, 1000))
-    device.port(rate="25 Gb/sec (1X EDR)").hw(counting(names.IRDMA, 1000))
+    port = device.port(rate="25 Gb/sec (1X EDR)")
+    port.hw(counting(names.IRDMA, 1000))
+    port.iwarp_gid("ens3f0")
 
 
 @tree("irdma-two-gids", "RoCE v2 entries only, the IPv4 one at index 1")
@@ -346,7 +352,7 @@ def _(root):
 def _(root):
     device = Device(root, "siw0", fw="", node_type="4: RNIC")
     device.put("parent", "eth0")
-    device.port(rate="2.5 Gb/sec (1X SDR)")
+    device.port(rate="2.5 Gb/sec (1X SDR)").iwarp_gid("eth0")
 
 
 @tree("saturated", "counters that reached the end of their width")

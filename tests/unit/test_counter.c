@@ -308,6 +308,16 @@ static void test_child_interfaces_are_not_the_port(void **state)
 	assert_int_equal(f->round.gids[0].type, GID_TYPE_IB);
 }
 
+static void test_gids_of_iwarp_are_not_taken_for_roce(void **state)
+{
+	struct fixture *f = *state;
+
+	read_tree(f, "irdma", "iwp3s0f0");
+	assert_int_equal(f->round.n_gids, 1);
+	assert_int_equal(f->round.gids[0].type, GID_TYPE_UNKNOWN);
+	assert_string_equal(f->round.ports[0].netdev, "ens3f0");
+}
+
 static void test_netdev_is_not_guessed_where_several_fit(void **state)
 {
 	struct fixture *f = *state;
@@ -440,6 +450,7 @@ int main(void)
 		READER_TEST(test_child_interfaces_are_not_the_port),
 		READER_TEST(test_netdev_is_not_guessed_where_several_fit),
 		READER_TEST(test_virtual_function_is_known_by_its_physical_one),
+		READER_TEST(test_gids_of_iwarp_are_not_taken_for_roce),
 		READER_TEST(test_bond_is_named_by_its_gids_and_not_by_its_first_leg),
 		READER_TEST(test_empty_gid_slots_are_passed_over_and_the_rest_is_read),
 		READER_TEST(test_gid_attributes_answering_einval_are_no_error),

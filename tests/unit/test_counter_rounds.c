@@ -220,8 +220,9 @@ static void test_ports_beyond_the_bound_are_counted(void **state)
 	assert_int_equal(run(f, 0), 0);
 	assert_int_equal(f->round.n_ports, PORT_MAX);
 	assert_int_equal(f->round.ports_dropped, 4);
-	for (uint32_t i = 1; i < f->round.n_ports; i++)
-		assert_true(f->round.ports[i - 1].port < f->round.ports[i].port);
+	/* Whatever order the directory has. */
+	for (uint32_t i = 0; i < f->round.n_ports; i++)
+		assert_int_equal(f->round.ports[i].port, i + 1);
 }
 
 static void test_flood_of_counters_does_not_crowd_out_the_other_port(void **state)
