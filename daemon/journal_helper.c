@@ -302,5 +302,6 @@ int journal_helper_main(int fd)
 	if (h->files)
 		journal_files_sync(h->files);
 	journal_files_close(h->files);
+	free(h);
 	return 0;
 }
