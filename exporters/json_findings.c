@@ -7,7 +7,11 @@ static void put_evidence(struct jsonw *j, const struct snap_evidence *e)
 	jsonw_key(j, "value");
 	jsonw_double(j, e->value);
 	jsonw_key(j, "threshold");
-	jsonw_double(j, e->threshold);
+	/* What is shown beside it has no limit of its own. */
+	if (e->threshold == 0)
+		jsonw_null(j);
+	else
+		jsonw_double(j, e->threshold);
 	jsonw_key(j, "window_seconds");
 	jsonw_double(j, e->window_seconds);
 	jsonw_close_object(j);

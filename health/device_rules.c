@@ -10,7 +10,7 @@
 
 #define STATE_ACTIVE 4
 #define STATE_ACTIVE_DEFERRED 5
-#define LOSSES_KEPT 16
+#define LOSSES_KEPT 128 /* as many as a limit may ask for, and more */
 #define LOSSES_NS (300 * NSEC_PER_SEC)
 #define HOLD_NS (60 * NSEC_PER_SEC)	 /* beyond the rule's own window */
 #define KEPT_NS (10 * 60 * NSEC_PER_SEC) /* without a new round */
@@ -143,12 +143,20 @@ static unsigned counters_port(const struct counter_round *round, uint8_t port)
 	return port;
 }
 
+/* sysfs tells of a port whether its netdev is there or not; the netdev has its own way. */
+static bool is_file(const struct counter_value *v)
+{
+	return v->source != SOURCE_ETHTOOL && v->source != SOURCE_OPTIONAL;
+}
+
 static void count_values(const struct counter_round *round, struct rule_input *ask)
 {
+	unsigned counters = counters_port(round, (uint8_t)ask->port);
+
 	for (uint32_t i = 0; i < round->n_values; i++) {
 		const struct counter_value *v = &round->values[i];
 
-		if (v->port != ask->port && v->port != ask->counters_port)
+		if (!is_file(v) || (v->port != ask->port && v->port != counters))
 			continue;
 		ask->values++;
 		if (v->flags & COUNTER_SATURATED && !ask->saturated++)
@@ -186,7 +194,7 @@ static void ask_all(struct device_rules *r, struct port_state *p, const struct p
 		.rates = r->rates,
 		.limits = in->limits,
 		.port = p->port,
-		.counters_port = counters_port(in->round, p->port),
+		.lone = in->round->n_ports == 1,
 		.id = p->id,
 		.fact = fact,
 		.device = &in->round->device,
@@ -233,7 +241,7 @@ static void note_rate(struct device_rules *r, struct port_state *p, unsigned por
 static void note_rates(struct device_rules *r, struct port_state *p,
 		       const struct counter_round *round)
 {
-	unsigned port = counters_port(round, p->port);
+	bool lone = round->n_ports == 1;
 
 	p->n_rates = 0;
 	for (unsigned signal = 0; signal < SIGNAL_COUNT; signal++) {
@@ -241,11 +249,11 @@ static void note_rates(struct device_rules *r, struct port_state *p,
 
 		if (!rates_wants((enum signal)signal))
 			continue;
-		note_rate(r, p, port, signal, -1);
-		priorities = rates_priorities(r->rates, port, signal);
+		note_rate(r, p, rates_level(r->rates, p->port, lone, signal, -1), signal, -1);
+		priorities = rates_priorities(r->rates, p->port, signal);
 		for (int priority = 0; priorities >> priority; priority++)
 			if (priorities & 1u << priority)
-				note_rate(r, p, port, signal, priority);
+				note_rate(r, p, p->port, signal, priority);
 	}
 }
 

@@ -167,7 +167,8 @@ static void find_saturated(struct findings *f, const struct snap_device *d)
 		0);
 	findings_mark_minor(f, finding);
 	hang_on(f, finding,
-		(struct snap_evidence){.name = "saturated_counters", .value = (double)n});
+		(struct snap_evidence){
+			.name = "saturated_counters", .value = (double)n, .threshold = 1});
 }
 
 /* --- rails --- */

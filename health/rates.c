@@ -13,6 +13,9 @@
 #define SOURCE_OWN COUNTER_SOURCE_COUNT
 /* A counter that is not there any more for this long has been forgotten, rounds or time. */
 #define MISSED_ROUNDS 3
+/* Nothing gains so much between two rounds: bytes of a month at 200 Gbit/s. A NIC that fell off the
+ * bus answers with all bits set. */
+#define GROWTH_MAX (1ULL << 56)
 #define FORGET_NS (15 * 60 * NSEC_PER_SEC)
 
 const uint64_t rate_window_ns[RATE_WINDOWS] = {
@@ -44,8 +47,8 @@ struct series {
 	uint8_t port, source;
 	bool saturated;
 	uint64_t value, seen_ns, seen_round;
-	uint64_t since_slot; /* slots before this number are older than the series */
-	uint64_t growth, grew_ns;
+	uint64_t since_slot;	  /* slots before this number are older than the series */
+	uint64_t growth, grew_ns; /* growth may pass its end: only differences are looked at */
 	uint64_t covered_ns;
 	uint64_t growth_at[SLOTS];
 	uint32_t covered_ms_at[SLOTS]; /* of the low bits: differences are of minutes */
@@ -222,11 +225,6 @@ static void forget_old(struct rates *r)
 
 /* --- steps --- */
 
-static uint64_t add_clamped(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /* A gauge is told as its value over time, so that its growth over a window is its mean. */
 static uint64_t gauge_growth(uint64_t value, uint64_t ns)
 {
@@ -241,17 +239,17 @@ static void step(struct series *s, uint64_t value, uint64_t now_ns)
 	struct counter_delta d;
 
 	if (s->row && s->row->kind == KIND_GAUGE) {
-		s->growth = add_clamped(s->growth, gauge_growth(value, passed));
+		s->growth += gauge_growth(value, passed);
 		s->covered_ns += passed;
 		return;
 	}
 	d = counter_delta(s->row ? s->row->width : WIDTH_64, s->value, value);
 	s->saturated = d.step == STEP_SATURATED;
-	if (d.step == STEP_RESET)
+	if (d.step == STEP_RESET || d.growth > GROWTH_MAX)
 		return;
 	if (d.growth)
 		s->grew_ns = now_ns;
-	s->growth = add_clamped(s->growth, d.growth);
+	s->growth += d.growth;
 	s->covered_ns += passed;
 }
 
@@ -486,6 +484,11 @@ bool rates_get(const struct rates *r, unsigned port, unsigned key, int priority,
 bool rates_has(const struct rates *r, unsigned port, unsigned key, int priority)
 {
 	return preferred(r, port, key, priority) != NULL;
+}
+
+unsigned rates_level(const struct rates *r, unsigned port, bool lone, unsigned key, int priority)
+{
+	return lone && !rates_has(r, port, key, priority) ? 0 : port;
 }
 
 unsigned rates_priorities(const struct rates *r, unsigned port, unsigned key)

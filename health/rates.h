@@ -4,8 +4,8 @@
  * The difference between two values counts for the whole time between them, however long that
  * was: a NIC counts on while nobody reads it, so that a missed round, a reader that hung and a
  * worker that was replaced lose nothing. What a counter held when it began anew is lost: that step
- * adds neither growth nor time, and a window says for how long it knows (covered_ns), which may be
- * less than its length, or more after a gap.
+ * adds neither growth nor time (nor does one to a value that no NIC can have reached), and a window
+ * says for how long it knows (covered_ns), which may be less than its length, or more after a gap.
  *
  * Of several counters with one signal the first source in this order that has it is taken:
  * hw_counters, ethtool, counters_ext, counters; host and wire view are never added up. Within a
@@ -69,6 +69,9 @@ bool rates_get(const struct rates *r, unsigned port, unsigned key, int priority,
 	       enum rate_window window, struct rate *ret);
 /* A counter of that signal was there in the last rounds, known or not yet. */
 bool rates_has(const struct rates *r, unsigned port, unsigned key, int priority);
+/* Where a port finds that signal: its own number; 0, the device's own counters, when it is the
+ * device's lone port and has none of that signal itself. */
+unsigned rates_level(const struct rates *r, unsigned port, bool lone, unsigned key, int priority);
 /* Bit p: the signal is counted for priority p. */
 unsigned rates_priorities(const struct rates *r, unsigned port, unsigned key);
 /* Whether rates of that signal are kept at all. */

@@ -46,9 +46,9 @@ struct rule_limits {
 struct rule_input {
 	const struct rates *rates;
 	const struct rule_limits *limits;
-	unsigned port;		/* of the device */
-	unsigned counters_port; /* where its counters are: 0 when the device has one set for all */
-	const char *id;		/* "mlx5_0/1" */
+	unsigned port;	/* of the device */
+	bool lone;	/* the only one: what the port does not count itself, the device may */
+	const char *id; /* "mlx5_0/1" */
 	const struct port_fact *fact;
 	const struct device_fact *device;
 	bool expected;	    /* a rail uses the port, and it was up once */
@@ -58,7 +58,7 @@ struct rule_input {
 	unsigned losses;    /* of the link in five minutes, seen in its state */
 	unsigned saturated; /* counters of the port that stand at their end */
 	const char *saturated_name;
-	unsigned values, values_most; /* counters that can be read now, and ever could */
+	unsigned values, values_most; /* files that can be read now, and ever could */
 	unsigned retry_count;	      /* of our own probes */
 };
 

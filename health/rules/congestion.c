@@ -7,6 +7,7 @@
 #include "health/rules/rules.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define KNOWN_SECONDS 9.0 /* the first burst after a start is no minute of it */
 
 /* Marks per 1000 packets say more than a number; told where packets are counted. */
 static void add_share(const struct rule_input *in, struct rule_said *ret, double marks)
@@ -23,12 +24,12 @@ void rule_congestion(const struct rule_input *in, struct rule_said *ret)
 	struct tally_of cnp = rule_growth(in, SIGNAL_CC_CNP_RX, -1, RATE_1M);
 	double in_rate = marks.known ? marks.growth / marks.seconds : 0;
 	double out_rate = cnp.known ? cnp.growth / cnp.seconds : 0;
-	bool incoming = in_rate >= out_rate;
+	bool incoming = marks.known && (!cnp.known || in_rate >= out_rate);
 	const struct tally_of *most = incoming ? &marks : &cnp;
 
 	if (!marks.has && !cnp.has)
 		return;
-	ret->judged = marks.known || cnp.known;
+	ret->judged = most->known && most->seconds >= KNOWN_SECONDS;
 	ret->state = rule_level(in, RULE_CONGESTION, incoming ? in_rate : out_rate);
 	if (ret->state < RULE_WARNING)
 		return;

@@ -12,40 +12,58 @@
 	3.0 /* a mean share of 30 percent is as bad as 10 percent of such seconds */
 #define KNOWN_SECONDS 9.0
 
-/* percent is of the window; so many of it are as bad as one percent of stalled seconds. */
-static bool stalled(const struct rule_input *in, const struct tally_of *t, double percent,
-		    double per, struct rule_said *ret)
-{
-	enum rule_state level = rule_level(in, RULE_PCIE_BOTTLENECK, percent / per);
+/* The counter against its limit, both in its own unit. */
+struct stall {
+	const struct tally_of *t;
+	double percent, value, limit;
+};
 
-	if (level < RULE_WARNING)
-		return false;
-	ret->state = level;
+static void tell_stall(const struct rule_input *in, const struct stall *s, struct rule_said *ret)
+{
 	rule_text(ret,
 		  "PCIe stalled the NIC of %s for %.0f %% of %.0f s (%s): look at width and speed "
 		  "of its slot, read request size, NUMA node and IOMMU",
-		  in->id, percent > 100 ? 100 : percent, t->seconds, t->name);
-	rule_evidence(ret, t->name, percent, rule_limit(in, RULE_PCIE_BOTTLENECK, level) * per,
-		      t->seconds);
-	return true;
+		  in->id, s->percent > 100 ? 100 : s->percent, s->t->seconds, s->t->name);
+	rule_evidence(ret, s->t->name, s->value, s->limit, s->t->seconds);
+}
+
+static bool known_for_long(const struct tally_of *t)
+{
+	return t->known && t->seconds >= KNOWN_SECONDS;
 }
 
 /* Seconds in which it stalled for more than 30 percent. */
 static bool stalled_seconds(const struct rule_input *in, enum signal signal, struct rule_said *ret)
 {
 	struct tally_of t = rule_growth(in, signal, -1, RATE_1M);
+	double percent = known_for_long(&t) ? 100 * t.growth / t.seconds : 0;
+	enum rule_state level = rule_level(in, RULE_PCIE_BOTTLENECK, percent);
 
-	return t.known && t.seconds >= KNOWN_SECONDS &&
-	       stalled(in, &t, 100 * t.growth / t.seconds, 1, ret);
+	if (level < RULE_WARNING)
+		return false;
+	ret->state = level;
+	tell_stall(in,
+		   &(struct stall){&t, percent, t.growth,
+				   rule_limit(in, RULE_PCIE_BOTTLENECK, level) * t.seconds / 100},
+		   ret);
+	return true;
 }
 
-/* The share of each second. */
+/* The share of each second, as its mean. */
 static bool stalled_share(const struct rule_input *in, enum signal signal, struct rule_said *ret)
 {
 	struct tally_of t = rule_growth(in, signal, -1, RATE_1M);
+	double percent = known_for_long(&t) ? t.growth / t.seconds : 0;
+	enum rule_state level = rule_level(in, RULE_PCIE_BOTTLENECK, percent / SHARE_PER_SECONDS);
 
-	return t.known && t.seconds >= KNOWN_SECONDS &&
-	       stalled(in, &t, t.growth / t.seconds, SHARE_PER_SECONDS, ret);
+	if (level < RULE_WARNING)
+		return false;
+	ret->state = level;
+	tell_stall(in,
+		   &(struct stall){&t, percent, percent,
+				   rule_limit(in, RULE_PCIE_BOTTLENECK, level) * SHARE_PER_SECONDS},
+		   ret);
+	return true;
 }
 
 static bool pci_errors(const struct rule_input *in, struct rule_said *ret)

@@ -81,10 +81,11 @@ static bool raw_errors_high(const struct rule_input *in, struct rule_said *ret)
 		return false;
 	ret->state = RULE_WARNING;
 	rule_text(ret,
-		  "error correction mends one bit of %.0f on %s (%s): packets will be lost soon: "
-		  "clean or replace module or cable",
+		  "error correction mends one bit of %.0f on %s (%s): clean or replace module or "
+		  "cable before it cannot mend them all and packets are lost",
 		  1 / ratio, in->id, bits.name);
-	rule_evidence(ret, bits.name, ratio, RAW_BIT_ERRORS, bits.seconds);
+	rule_evidence(ret, bits.name, bits.growth, RAW_BIT_ERRORS * rate * bits.seconds,
+		      bits.seconds);
 	return true;
 }
 

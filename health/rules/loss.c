@@ -7,7 +7,8 @@
  * when connections end is no loss: *_cqe_flush_error is not looked at.
  *
  * A probe of ours that the NIC gave up was sent retry_count + 1 times and ran into as many
- * time-outs: they are subtracted. Others may be ours or not, and are told as such. */
+ * time-outs: they are subtracted. rxe counts what it sent again, and the last time-out apart.
+ * Others may be ours or not, and are told as such. */
 #include "health/rules/rules.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -35,6 +36,9 @@ static double our_part(const struct rule_input *in, enum signal signal, double g
 	case SIGNAL_LOSS_ACK_TIMEOUT:
 	case SIGNAL_LOSS_RETRANS:
 		part = own.growth * (in->retry_count + 1);
+		break;
+	case SIGNAL_LOSS_RETRANS_ROUNDS:
+		part = own.growth * in->retry_count;
 		break;
 	case SIGNAL_LOSS_RETRY_EXCEEDED:
 		part = own.growth;

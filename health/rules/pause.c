@@ -59,7 +59,7 @@ static void take_worse(struct paused *p, const struct tally_of *t, int priority,
 static void look_at(const struct rule_input *in, unsigned signal, bool frames,
 		    enum rate_window window, struct paused *p)
 {
-	unsigned priorities = rates_priorities(in->rates, in->counters_port, signal);
+	unsigned priorities = rates_priorities(in->rates, in->port, signal);
 
 	for (int priority = -1; priority < RATES_PRIORITIES; priority++) {
 		struct tally_of t;

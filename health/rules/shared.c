@@ -5,14 +5,20 @@
 #include "core/names.h"
 #include "health/rules/rules.h"
 
+static unsigned level_of(const struct rule_input *in, unsigned key, int priority)
+{
+	return rates_level(in->rates, in->port, in->lone, key, priority);
+}
+
 struct tally_of rule_growth(const struct rule_input *in, unsigned key, int priority,
 			    enum rate_window window)
 {
 	double length = (double)rate_window_ns[window] / NSEC_PER_SEC;
-	struct tally_of t = {.has = rates_has(in->rates, in->counters_port, key, priority)};
+	unsigned level = level_of(in, key, priority);
+	struct tally_of t = {.has = rates_has(in->rates, level, key, priority)};
 	struct rate rate;
 
-	if (!t.has || !rates_get(in->rates, in->counters_port, key, priority, window, &rate))
+	if (!t.has || !rates_get(in->rates, level, key, priority, window, &rate))
 		return t;
 	t.known = true;
 	t.name = rate.name;
@@ -62,7 +68,7 @@ struct tally_of rule_tally(const struct rule_input *in, const enum signal *signa
 bool rule_has(const struct rule_input *in, const enum signal *signals, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (rates_has(in->rates, in->counters_port, signals[i], -1))
+		if (rates_has(in->rates, level_of(in, signals[i], -1), signals[i], -1))
 			return true;
 	return false;
 }

@@ -296,6 +296,28 @@ static void test_a_counter_at_its_end_is_said_to_be(void **state)
 	assert_near(get(f, SIGNAL_LINK_DOWN, -1, RATE_10S).growth, 5);
 }
 
+/* A NIC that is off the bus, or a driver's slip: both come back with what they had. */
+static void test_a_value_of_all_ones_spoils_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct counter_value *bytes = counter(f, SOURCE_HW_COUNTERS, "rx_bytes", 1000);
+	struct counter_value *percent = counter(f, SOURCE_ETHTOOL, "outbound_pci_stalled_rd", 10);
+
+	look_after(f, 5 * SEC);
+	bytes->value = percent->value = UINT64_MAX;
+	look_after(f, 5 * SEC);
+	assert_false(rates_get(f->rates, 1, SIGNAL_TRAFFIC_RX_BYTES, -1, RATE_5M,
+			       &(struct rate){.name = NULL}));
+	bytes->value = 2000;
+	percent->value = 10;
+	for (unsigned i = 0; i < 100; i++) {
+		look_after(f, 5 * SEC);
+		bytes->value += 500;
+	}
+	assert_near(get(f, SIGNAL_TRAFFIC_RX_BYTES, -1, RATE_1M).per_second, 100);
+	assert_near(get(f, SIGNAL_HOST_PCI_STALL_RD_PCT, -1, RATE_5M).per_second, 10);
+}
+
 static void test_every_counter_of_a_port_that_a_rule_asks_for_has_room(void **state)
 {
 	struct fixture *f = *state;
@@ -467,6 +489,7 @@ int main(void)
 		T(test_priorities_are_kept_apart),
 		T(test_words_are_told_as_bytes_and_gauges_as_their_mean),
 		T(test_a_counter_at_its_end_is_said_to_be),
+		T(test_a_value_of_all_ones_spoils_nothing),
 		T(test_every_counter_of_a_port_that_a_rule_asks_for_has_room),
 		T(test_more_counters_than_there_is_room_for_do_no_harm),
 		cmocka_unit_test(test_random_ramps_agree_with_an_exact_model),

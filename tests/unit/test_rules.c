@@ -302,6 +302,55 @@ static void test_time_outs_of_probes_that_were_given_up_are_subtracted(void **st
 	assert_string_equal(said(w, RULE_LOSS)->evidence[1].name, "subtracted_own_probes");
 }
 
+static void test_what_rxe_sent_again_for_a_probe_is_subtracted(void **state)
+{
+	struct rules_world *w = *state;
+	static const struct ramp ramps[RAMPS] = {{HW, "completer_retry_err", 12},
+						 {HW, "retry_exceeded_err", 2}};
+
+	w->own.port = 1;
+	begin_ramps(w, ramps);
+	for (unsigned i = 0; i < 30; i++) {
+		w->own.retry_exceeded += 2;
+		run_rounds(w, ramps, 1, true);
+		if (i > 1)
+			assert_state(w, RULE_LOSS, RULE_OK);
+	}
+}
+
+/* The counter, what it gained, and the limit in the same unit. */
+static void test_evidence_is_in_the_unit_of_its_counter(void **state)
+{
+	struct rules_world *w = *state;
+	static const struct ramp ramps[RAMPS] = {{NET, "outbound_pci_stalled_wr_events", 2},
+						 {NET, "rx_corrected_bits_phy", 10000000},
+						 {NET, "rx_crc_errors_phy", 0}};
+	const struct rule_evidence *e;
+
+	begin_ramps(w, ramps);
+	run_rounds(w, ramps, 60, true);
+	assert_state(w, RULE_PCIE_BOTTLENECK, RULE_WARNING);
+	e = said(w, RULE_PCIE_BOTTLENECK)->evidence;
+	assert_string_equal(e->name, "outbound_pci_stalled_wr_events");
+	assert_true(e->value == 24 && e->threshold == 6 && e->window_seconds == 60);
+	assert_state(w, RULE_LINK_ERRORS, RULE_WARNING);
+	e = said(w, RULE_LINK_ERRORS)->evidence;
+	assert_string_equal(e->name, "rx_corrected_bits_phy");
+	assert_true(e->value == 6e8 && e->threshold > 2.9e8 && e->threshold < 3.1e8);
+}
+
+static void test_a_burst_just_after_the_start_is_no_congestion_yet(void **state)
+{
+	struct rules_world *w = *state;
+	static const struct ramp ramps[RAMPS] = {{HW, "np_ecn_marked_roce_packets", 60000}};
+
+	begin_ramps(w, ramps);
+	run_rounds(w, ramps, 1, true);
+	assert_state(w, RULE_CONGESTION, RULE_NOT_APPLICABLE);
+	run_rounds(w, ramps, 1, false);
+	assert_state(w, RULE_CONGESTION, RULE_OK);
+}
+
 static void test_a_stalling_gauge_counts_by_its_mean(void **state)
 {
 	struct rules_world *w = *state;
@@ -402,6 +451,43 @@ static void test_counters_of_the_device_are_those_of_its_only_port(void **state)
 	assert_state(w, RULE_LOSS, RULE_WARNING);
 }
 
+/* mana: marks and notifications sent are the device's, notifications received are the port's. */
+static void test_a_lone_port_has_what_only_its_device_counts(void **state)
+{
+	struct rules_world *w = *state;
+	struct counter_value *marks = add_counter(w, HW, "received_ecns", 0);
+	struct counter_value *sent = add_counter(w, HW, "sent_cnps", 0);
+
+	add_counter(w, HW, "received_cnps", 0);
+	marks->port = sent->port = 0;
+	for (unsigned i = 0; i < 20; i++) {
+		marks->value += 60000;
+		next_round(w);
+	}
+	assert_state(w, RULE_CONGESTION, RULE_WARNING);
+	assert_state(w, RULE_CC_BROKEN, RULE_WARNING);
+	/* With a second port, nobody knows whose they are. */
+	w->round.ports[1] = w->round.ports[0];
+	w->round.ports[1].port = 2;
+	w->round.n_ports = 2;
+	for (unsigned i = 0; i < 15; i++)
+		next_round(w);
+	assert_state(w, RULE_CC_BROKEN, RULE_NOT_APPLICABLE);
+}
+
+static void test_files_that_are_gone_are_missed_while_the_netdev_still_tells(void **state)
+{
+	struct rules_world *w = *state;
+
+	add_counter(w, NET, "rx_discards_phy", 1);
+	add_counter(w, HW, "out_of_sequence", 1);
+	next_round(w);
+	assert_state(w, RULE_COUNTERS_UNREADABLE, RULE_OK);
+	w->round.n_values = 1;
+	next_round(w);
+	assert_state(w, RULE_COUNTERS_UNREADABLE, RULE_WARNING);
+}
+
 int main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, world_set_up, world_tear_down)
@@ -412,11 +498,16 @@ int main(void)
 		T(test_a_rule_that_is_off_is_not_asked),
 		T(test_a_level_that_comes_and_goes_is_held),
 		T(test_time_outs_of_probes_that_were_given_up_are_subtracted),
+		T(test_what_rxe_sent_again_for_a_probe_is_subtracted),
+		T(test_evidence_is_in_the_unit_of_its_counter),
+		T(test_a_burst_just_after_the_start_is_no_congestion_yet),
 		T(test_a_stalling_gauge_counts_by_its_mean),
 		T(test_counters_at_their_end_and_counters_that_are_gone),
 		T(test_firmware_that_takes_no_commands),
 		T(test_a_worker_that_was_away_changes_nothing),
 		T(test_rounds_of_the_past_and_of_the_future_are_ignored),
+		T(test_a_lone_port_has_what_only_its_device_counts),
+		T(test_files_that_are_gone_are_missed_while_the_netdev_still_tells),
 		T(test_counters_of_the_device_are_those_of_its_only_port),
 	};
 

@@ -124,6 +124,23 @@ static void test_losses_seen_in_the_state_count_where_there_is_no_counter(void *
 	assert_state(w, RULE_LINK_FLAP, RULE_WARNING);
 }
 
+static void test_as_many_losses_are_kept_as_a_limit_may_ask_for(void **state)
+{
+	struct rules_world *w = *state;
+
+	w->limits.warning[RULE_LINK_FLAP] = w->limits.critical[RULE_LINK_FLAP] = 100;
+	next_round(w);
+	for (unsigned i = 0; i < 100; i++) {
+		assert_state(w, RULE_LINK_FLAP, RULE_OK);
+		set_link(w, false);
+		next_round_after(w, SEC);
+		set_link(w, true);
+		if (i < 99)
+			next_round_after(w, SEC);
+	}
+	assert_state(w, RULE_LINK_FLAP, RULE_CRITICAL);
+}
+
 static void test_a_port_slower_than_expected_is_degraded(void **state)
 {
 	struct rules_world *w = *state;
@@ -225,6 +242,7 @@ int main(void)
 		T(test_a_link_that_goes_down_twice_flaps_and_one_that_did_once_does_not),
 		T(test_flapping_is_told_until_the_link_was_well_for_the_recovery),
 		T(test_losses_seen_in_the_state_count_where_there_is_no_counter),
+		T(test_as_many_losses_are_kept_as_a_limit_may_ask_for),
 		T(test_a_port_slower_than_expected_is_degraded),
 		T(test_a_quiet_week_fires_nothing),
 	};
