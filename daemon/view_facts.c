@@ -6,6 +6,8 @@
 #include "daemon/kernel_log.h"
 #include "daemon/view.h"
 
+#define BYTES_OF_MEGABIT 125000ULL
+
 static bool fill_classes(struct snapshot *s, const struct config *c)
 {
 	s->classes = snapshot_alloc(s, c->n_classes, sizeof(*s->classes));
@@ -17,20 +19,33 @@ static bool fill_classes(struct snapshot *s, const struct config *c)
 	return true;
 }
 
+static void expect(struct port_fact *p, uint64_t rate, enum rate_source by)
+{
+	if (!rate)
+		return;
+	p->expected_rate_bytes_per_second = rate;
+	p->expected_by = (uint8_t)by;
+}
+
+/* A configured rate goes before what the two ends of the link have agreed on. */
 void view_expect(const struct daemon *d, const char *device, struct port_fact *ports, size_t n)
 {
-	/* A tree has no rails: every port of it stands for one. */
-	for (size_t k = 0; d->options->sysfs_only && k < n; k++)
-		ports[k].expected_rate_bytes_per_second = d->config.rails_rate;
+	for (size_t k = 0; k < n; k++) {
+		expect(&ports[k], ports[k].link.common_megabits * BYTES_OF_MEGABIT,
+		       RATE_OF_PARTNER);
+		/* A tree has no rails: every port of it stands for one. */
+		if (d->options->sysfs_only)
+			expect(&ports[k], d->config.rails_rate, RATE_OF_CONFIGURATION);
+	}
 	for (size_t i = 0; i < rails_count(d->rails); i++) {
 		const struct rail *r = rails_get(d->rails, i);
 		uint64_t rate = config_rail_rate(&d->config, r->name);
 
-		if (!rate || !r->present || strcmp(r->device, device) != 0)
+		if (!r->present || strcmp(r->device, device) != 0)
 			continue;
 		for (size_t k = 0; k < n; k++)
 			if (ports[k].port == r->fact.port)
-				ports[k].expected_rate_bytes_per_second = rate;
+				expect(&ports[k], rate, RATE_OF_CONFIGURATION);
 	}
 }
 

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#define BYTES_OF_MEGABIT 125000ULL
+
 /* {"speed_mega_transfers_per_second":16000,"lanes":16}; null when neither is known. */
 static void put_link(struct jsonw *j, const char *key, const struct pci_link *link)
 {
@@ -82,6 +84,36 @@ static void put_dscp(struct jsonw *j, const struct port_config_fact *c)
 	jsonw_close_object(j);
 }
 
+/* What a link could do, and its lanes; of the one that ends in a netdev, or of a port. */
+static void put_link_facts(struct jsonw *j, const struct link_fact *l)
+{
+	jsonw_put_known_u64(j, "possible_rate_bytes_per_second",
+			    l->possible_megabits * BYTES_OF_MEGABIT);
+	jsonw_put_known_u64(j, "partner_rate_bytes_per_second",
+			    l->partner_megabits * BYTES_OF_MEGABIT);
+	jsonw_put_known_u64(j, "lanes", l->lanes);
+	jsonw_put_known_u64(j, "common_lanes", l->common_lanes);
+}
+
+static void put_legs(struct jsonw *j, const struct port_fact *p)
+{
+	unsigned n = port_fact_legs(p);
+
+	jsonw_key(j, "legs");
+	jsonw_open_array(j);
+	for (unsigned i = 0; i < n; i++) {
+		jsonw_open_object(j);
+		jsonw_put_string(j, "netdev", p->config.members[i]);
+		jsonw_put_known_u64(j, "rate_bytes_per_second",
+				    p->leg[i].megabits * BYTES_OF_MEGABIT);
+		jsonw_put_known_u64(j, "common_rate_bytes_per_second",
+				    p->leg[i].common_megabits * BYTES_OF_MEGABIT);
+		put_link_facts(j, &p->leg[i]);
+		jsonw_close_object(j);
+	}
+	jsonw_close_array(j);
+}
+
 static void put_bond(struct jsonw *j, const struct port_config_fact *c)
 {
 	jsonw_put_known_string(j, "bond", c->bond);
@@ -99,6 +131,8 @@ void json_put_port_facts(struct jsonw *j, const struct port_fact *p, const struc
 	jsonw_key(j, "facts");
 	jsonw_open_object(j);
 	jsonw_put_known_u64(j, "expected_rate_bytes_per_second", p->expected_rate_bytes_per_second);
+	jsonw_put_known_string(j, "expected_rate_by", rate_source_name(p->expected_by));
+	put_link_facts(j, &p->link);
 	jsonw_put_known_u64(j, "active_mtu_bytes", rail ? rail->fact.mtu : 0);
 	jsonw_put_known_u64(j, "netdev_mtu_bytes", c->netdev_mtu);
 	put_mask(j, "pfc_priorities", c->pfc_known, c->pfc);
@@ -114,5 +148,6 @@ void json_put_port_facts(struct jsonw *j, const struct port_fact *p, const struc
 	else
 		jsonw_null(j);
 	put_bond(j, c);
+	put_legs(j, p);
 	jsonw_close_object(j);
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define BYTES_OF_MEGABIT 125000ULL
+
 typedef void (*port_fn)(struct exposition *e, const struct snapshot *s, const struct snap_device *d,
 			const struct port_fact *p);
 
@@ -24,6 +26,22 @@ static void put_expected(struct exposition *e, const struct snapshot *s,
 	(void)s;
 	if (p->expected_rate_bytes_per_second && metrics_open_port(e, d, p->port))
 		exposition_u64(e, p->expected_rate_bytes_per_second);
+}
+
+static void put_possible(struct exposition *e, const struct snapshot *s,
+			 const struct snap_device *d, const struct port_fact *p)
+{
+	(void)s;
+	if (p->link.possible_megabits && metrics_open_port(e, d, p->port))
+		exposition_u64(e, p->link.possible_megabits * BYTES_OF_MEGABIT);
+}
+
+static void put_lanes(struct exposition *e, const struct snapshot *s, const struct snap_device *d,
+		      const struct port_fact *p)
+{
+	(void)s;
+	if (p->link.lanes && metrics_open_port(e, d, p->port))
+		exposition_u64(e, p->link.lanes);
 }
 
 static void put_active_mtu(struct exposition *e, const struct snapshot *s,
@@ -113,7 +131,13 @@ static void put_fabric(struct exposition *e, const struct snapshot *s)
 void metrics_put_config(struct exposition *e, const struct snapshot *s)
 {
 	each_port(e, s, "rdma_port_expected_rate_bytes_per_second",
-		  "Link rate that the configuration says the port should have.", put_expected);
+		  "Link rate that the port should have: as configured, or the fastest mode that "
+		  "both ends of the link advertise.",
+		  put_expected);
+	each_port(e, s, "rdma_port_possible_rate_bytes_per_second",
+		  "Fastest mode that this end of the link supports, whatever the other can.",
+		  put_possible);
+	each_port(e, s, "rdma_port_lanes", "Lanes that the link runs on.", put_lanes);
 	each_port(e, s, "rdma_port_active_mtu_bytes", "MTU that queue pairs of the port use.",
 		  put_active_mtu);
 	each_port(e, s, "rdma_port_pfc_enabled",

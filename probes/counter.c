@@ -14,13 +14,12 @@
 #include "probes/counter_delta.h"
 #include "probes/counter_netlink.h"
 #include "probes/counter_set.h"
-#include "probes/dcb.h"
 #include "probes/device_fact.h"
 #include "probes/gid_table.h"
 #include "probes/netdev_stats.h"
 #include "probes/pci_link.h"
-#include "probes/port_config.h"
 #include "probes/port_fact.h"
+#include "probes/port_setup.h"
 #include "probes/sysfs.h"
 #include "probes/sysfs_value.h"
 
@@ -47,6 +46,7 @@ struct counter_reader {
 	bool told;     /* of changes of links, by counter_reader_link() */
 	bool in_sysfs; /* the device's directory */
 	uint64_t state_read_ns, names_read_ns, listed_ns; /* 0: never */
+	uint64_t configs_read_ns;
 	uint64_t news_ns; /* when something changed, or the first round was */
 	dev_t dir_dev;
 	ino_t dir_ino; /* of the device's directory: another device has another */
@@ -64,9 +64,7 @@ struct counter_reader {
 	uint32_t netdev_stats_max; /* 0: none are asked for */
 	bool has_ethtool;
 	struct ethtool ethtool;
-	bool own_host; /* the root is /sys: sockets tell of the same host as the files */
-	bool has_route;
-	struct netlink route;
+	struct port_setup setup;
 	struct netdev_stats netdev_stats[PORT_MAX]; /* by index, as ports */
 	bool ask_netlink;
 	struct counter_netlink netlink;
@@ -101,7 +99,7 @@ struct counter_reader *counter_reader_new(const char *sysfs_root, const char *de
 		return NULL;
 	name_copy(r->name, sizeof(r->name), device);
 	counter_netlink_init(&r->netlink);
-	r->own_host = strcmp(sysfs_root, "/sys") == 0;
+	port_setup_init(&r->setup, strcmp(sysfs_root, "/sys") == 0);
 	r->root = strdup(sysfs_root);
 	if (!r->root || asprintf(&r->path, "%s/class/infiniband/%s", sysfs_root, device) < 0) {
 		free(r->root);
@@ -119,8 +117,7 @@ void counter_reader_free(struct counter_reader *r)
 	if (r->has_ethtool)
 		ethtool_close(&r->ethtool);
 	counter_set_clear(&r->set);
-	if (r->has_route)
-		netlink_close(&r->route);
+	port_setup_close(&r->setup);
 	free(r->root);
 	counter_netlink_close(&r->netlink);
 	free(r->path);
@@ -147,17 +144,27 @@ void counter_reader_set_told(struct counter_reader *r, bool told)
 	r->told = told;
 }
 
+static bool is_leg(const struct port_fact *f, const char *netdev)
+{
+	unsigned n = port_fact_legs(f);
+
+	for (unsigned i = 0; i < n; i++)
+		if (strcmp(f->config.members[i], netdev) == 0)
+			return true;
+	return false;
+}
+
 bool counter_reader_link(struct counter_reader *r, const char *netdev)
 {
 	bool mine = false;
 
 	for (uint32_t i = 0; i < r->n_ports; i++) {
-		const char *own = r->ports[i].fact.netdev;
+		const struct port_fact *f = &r->ports[i].fact;
 
-		if (!netdev || strcmp(own, netdev) == 0) {
-			r->state_read_ns = r->listed_ns = 0;
+		if (!netdev || strcmp(f->netdev, netdev) == 0 || is_leg(f, netdev)) {
+			r->configs_read_ns = r->state_read_ns = r->listed_ns = 0;
 			mine = true;
-		} else if (own[0] && if_nametoindex(own) == 0) {
+		} else if (f->netdev[0] && if_nametoindex(f->netdev) == 0) {
 			/* This may be its new name. */
 			r->names_read_ns = 0;
 			mine = true;
@@ -250,38 +257,15 @@ static void netdev_name_read(struct counter_reader *r, int dev_fd, struct port_f
 		device_port_netdev(dev_fd, f->port, r->n_ports, f->netdev);
 }
 
-/* Few drivers have DCB, and who has none is no error. */
-static void dcb_read(struct counter_reader *r, struct port_fact *f, uint64_t *errors)
-{
-	int error = 0;
-
-	if (!r->own_host || !f->netdev[0] || f->link_layer != LINK_LAYER_ETHERNET)
-		return;
-	if (!r->has_route)
-		error = netlink_open(&r->route, NETLINK_ROUTE, 0);
-	r->has_route = error == 0;
-	if (r->has_route)
-		error = dcb_ask(&r->route, f->netdev, &f->config);
-	if (error < 0 && error != -EOPNOTSUPP && error != -ENODEV)
-		errors[sysfs_error_class(error)]++;
-}
-
-static void configs_read(struct counter_reader *r)
+static void configs_read(struct counter_reader *r, uint64_t now_ns)
 {
 	int root_fd = open(r->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
+	r->configs_read_ns = now_ns;
 	if (root_fd < 0)
 		return;
-	for (uint32_t i = 0; i < r->n_ports; i++) {
-		struct port_fact *f = &r->ports[i].fact;
-		struct port_config_source from = {.root_fd = root_fd,
-						  .device = r->name,
-						  .netdev = f->netdev,
-						  .port = f->port};
-
-		port_config_read(&from, &f->config, r->errors[i + 1]);
-		dcb_read(r, f, r->errors[i + 1]);
-	}
+	for (uint32_t i = 0; i < r->n_ports; i++)
+		port_setup_read(&r->setup, root_fd, r->name, &r->ports[i].fact, r->errors[i + 1]);
 	close(root_fd);
 }
 
@@ -304,7 +288,7 @@ static void names_read(struct counter_reader *r, int dev_fd, uint64_t now_ns)
 		/* Their number tells of nearly all changes; this is for the rest. */
 		r->netdev_stats[i].stale = true;
 	}
-	configs_read(r);
+	r->configs_read_ns = 0;
 	r->names_read_ns = now_ns;
 }
 
@@ -345,6 +329,11 @@ static void facts_read(struct counter_reader *r, int dev_fd, uint64_t now_ns, bo
 		states_read(r, dev_fd, now_ns);
 	if (anew || is_due(r->names_read_ns, now_ns, NAMES_AGE_NS))
 		names_read(r, dev_fd, now_ns);
+	if (r->configs_read_ns == 0)
+		configs_read(r, now_ns);
+	/* News of a link bring a listing as well. */
+	for (uint32_t i = 0; list && i < r->n_ports; i++)
+		port_setup_links(&r->setup, &r->ports[i].fact, r->errors[i + 1]);
 }
 
 static void source_path(char *ret, size_t size, uint8_t port, enum counter_source source,

@@ -1,6 +1,7 @@
 #include "probes/facts.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* The order is part of the table shared by main and workers: add before `other` only. */
 const char *const async_event_names[ASYNC_EVENT_COUNT] = {
@@ -161,6 +162,19 @@ const char *port_trust_name(enum port_trust trust)
 	return (unsigned)trust < sizeof(names) / sizeof(names[0]) ? names[trust] : "";
 }
 
+const char *rate_source_name(enum rate_source source)
+{
+	switch (source) {
+	case RATE_OF_NOBODY:
+		break;
+	case RATE_OF_CONFIGURATION:
+		return "configuration";
+	case RATE_OF_PARTNER:
+		return "partner";
+	}
+	return "";
+}
+
 const char *link_layer_name(enum link_layer layer)
 {
 	static const char *const names[] = {"unknown", "InfiniBand", "Ethernet"};
@@ -221,4 +235,9 @@ bool op_books_balanced(const struct op_books *b)
 	return b->scheduled == b->sent + op_books_not_attempted(b) &&
 	       b->sent == b->ok + op_books_failed(b) + op_books_aborted(b) + b->in_flight &&
 	       b->late <= op_books_failed(b) && b->self_delayed <= b->ok;
+}
+
+unsigned port_fact_legs(const struct port_fact *f)
+{
+	return f->netdev[0] && strcmp(f->config.bond, f->netdev) == 0 ? f->config.n_members : 0;
 }

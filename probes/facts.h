@@ -131,6 +131,8 @@ enum gid_type { GID_TYPE_UNKNOWN, GID_TYPE_IB, GID_TYPE_ROCE_V1, GID_TYPE_ROCE_V
 enum link_layer { LINK_LAYER_UNKNOWN, LINK_LAYER_INFINIBAND, LINK_LAYER_ETHERNET };
 /* By what a port tells the priority of a packet that comes in. */
 enum port_trust { TRUST_UNKNOWN, TRUST_PCP, TRUST_DSCP };
+/* Who says what a port's rate should be; the partner: both ends have agreed on a faster mode. */
+enum rate_source { RATE_OF_NOBODY, RATE_OF_CONFIGURATION, RATE_OF_PARTNER };
 enum worker_loop { WORKER_RAIL, WORKER_CONTROL, WORKER_COUNTER };
 #define WORKER_LOOPS 3
 
@@ -175,9 +177,10 @@ const char *refuse_reason_name(enum refuse_reason why);
 const char *drain_outcome_name(enum drain_outcome outcome);
 /* "the peer offers no memory to write to"; "" for OP_LACK_NONE. */
 const char *op_lack_text(enum op op, enum op_lack lack);
-const char *gid_type_name(enum gid_type type);	    /* "RoCE v2", "RoCE v1", "IB", "" */
-const char *port_trust_name(enum port_trust trust); /* "dscp", "pcp", "" */
-const char *link_layer_name(enum link_layer layer); /* "Ethernet", "InfiniBand", "unknown" */
+const char *gid_type_name(enum gid_type type);	       /* "RoCE v2", "RoCE v1", "IB", "" */
+const char *port_trust_name(enum port_trust trust);    /* "dscp", "pcp", "" */
+const char *rate_source_name(enum rate_source source); /* "configuration", "partner", "" */
+const char *link_layer_name(enum link_layer layer);    /* "Ethernet", "InfiniBand", "unknown" */
 const char *worker_loop_name(enum worker_loop loop);
 const char *counter_source_name(enum counter_source source); /* "counters", ... */
 const char *read_error_name(enum read_error error);
@@ -317,22 +320,38 @@ struct port_config_fact {
 	char members[BOND_MEMBERS][FACT_NETDEV];
 };
 
+/* A wire: what runs on it and what could, as the driver says by ethtool. 0: not known. */
+struct link_fact {
+	uint32_t megabits, lanes;		/* a second, now */
+	uint32_t possible_megabits;		/* of the fastest mode that this end has */
+	uint32_t partner_megabits;		/* that the other end says it has */
+	uint32_t common_megabits, common_lanes; /* that both have agreed to take if they can, and
+						   the fewest lanes on which it is had */
+};
+
 struct port_fact {
 	uint8_t port;
 	uint8_t link_layer; /* enum link_layer */
 	uint8_t state_known, phys_state_known, rate_known;
 	uint8_t netdev_errno; /* why the netdev has no statistics to tell; 0: it has, or was not
 				 asked */
-	uint8_t pad[2];
+	uint8_t expected_by;  /* enum rate_source */
+	uint8_t pad;
 	uint32_t state, phys_state; /* numbers before the colon of the sysfs files */
 	uint64_t rate_bytes_per_second;
-	uint64_t expected_rate_bytes_per_second; /* what it could do; 0: unknown */
+	uint64_t expected_rate_bytes_per_second; /* what it should do; 0: unknown */
 	char state_text[FACT_NETDEV], phys_state_text[32];
 	char link_layer_text[FACT_NETDEV]; /* as read, trimmed */
 	char netdev[FACT_NETDEV];
 	char rate_text[48];
 	struct port_config_fact config;
+	struct link_fact link;		    /* where there are legs: the least of them */
+	struct link_fact leg[BOND_MEMBERS]; /* of config.members, where the netdev is the bond */
 };
+
+/* How many of config.members are legs of the port: all where its netdev is their bond, else none,
+ * for then they are other ports'. */
+unsigned port_fact_legs(const struct port_fact *f);
 
 /* 0: unknown, as for what is no PCI function, or a virtual one. */
 struct pci_link {

@@ -6,6 +6,7 @@
 #define BITS_PER_GIGABIT 1000000000ULL
 #define GIGABITS_MAX 1000000ULL /* far beyond any link; keeps the product in 64 bits */
 #define PORT_NUMBER_MAX 255
+#define LANES_MAX 64
 
 static bool is_blank(char c)
 {
@@ -126,6 +127,18 @@ bool sysfs_rate(const char *text, uint64_t *ret_bytes_per_second)
 	if (!s || !rate_unit(s))
 		return false;
 	*ret_bytes_per_second = (whole * BITS_PER_GIGABIT + part) / 8;
+	return true;
+}
+
+bool sysfs_lanes(const char *text, uint32_t *ret)
+{
+	const char *s = strchr(text, '(');
+	uint64_t lanes;
+
+	s = s ? digits(s + 1, LANES_MAX, &lanes) : NULL;
+	if (!s || *s != 'X' || lanes == 0)
+		return false;
+	*ret = (uint32_t)lanes;
 	return true;
 }
 

@@ -11,6 +11,8 @@ bool sysfs_counter(const char *text, uint64_t *ret);
 bool sysfs_state(const char *text, uint32_t *ret_number, char *ret_name, size_t size);
 /* "100 Gb/sec (4X EDR)", also with a fraction and with old kernels' forms; bytes per second. */
 bool sysfs_rate(const char *text, uint64_t *ret_bytes_per_second);
+/* The lanes in it: 4. */
+bool sysfs_lanes(const char *text, uint32_t *ret);
 /* Eight groups of hex digits. */
 bool sysfs_gid(const char *line, uint8_t ret[16]);
 /* "RoCE v2" or "IB/RoCE v1", of which the link layer says which. */

@@ -548,6 +548,8 @@ static void port_fact_sanitize(struct port_fact *p)
 	TERMINATE(p->rate_text);
 	if (p->link_layer > LINK_LAYER_ETHERNET)
 		p->link_layer = LINK_LAYER_UNKNOWN;
+	if (p->expected_by > RATE_OF_PARTNER)
+		p->expected_by = RATE_OF_NOBODY;
 }
 
 static void round_sanitize(struct counter_round *r)

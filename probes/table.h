@@ -10,7 +10,7 @@
 #include "probes/facts.h"
 
 #define TABLE_MAGIC 0x52504d5441424c45ULL /* "RPMTABLE" */
-#define TABLE_VERSION 2u
+#define TABLE_VERSION 3u
 #define SAMPLES_MIN 64u
 #define SAMPLES_MAX 1024u
 

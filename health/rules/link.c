@@ -10,6 +10,7 @@
 
 #define STATE_ACTIVE 4
 #define RAW_BIT_ERRORS 1e-5
+#define BYTES_OF_MEGABIT 125000.0
 
 static double seconds(uint64_t ns)
 {
@@ -130,21 +131,73 @@ void rule_link_errors(const struct rule_input *in, struct rule_said *ret)
 	}
 }
 
-void rule_link_degraded(const struct rule_input *in, struct rule_said *ret)
+static bool slower_than_configured(const struct rule_input *in, struct rule_said *ret)
 {
 	double rate = (double)in->fact->rate_bytes_per_second;
 	double expected = (double)in->fact->expected_rate_bytes_per_second;
 
-	if (!in->expected || !in->up || !in->fact->rate_known || expected <= 0)
-		return;
-	ret->state = RULE_OK;
 	if (rate >= expected)
-		return;
-	ret->state = RULE_WARNING;
-	ret->cause = CAUSE_LOCAL_PORT;
+		return false;
 	rule_text(ret,
 		  "%s runs at %.4g Gbit/s and should at %.4g: look at cable and module, at lanes "
 		  "that are lost, and at what the switch's port is set to",
 		  in->id, rate * 8e-9, expected * 8e-9);
 	rule_evidence(ret, "rate_bytes_per_second", rate, expected, 0);
+	return true;
+}
+
+/* What both ends of a link have agreed to take if they can, they should have. */
+static bool slower_than_agreed(const struct rule_input *in, const struct link_fact *l,
+			       const char *netdev, struct rule_said *ret)
+{
+	bool slow = l->megabits && l->megabits < l->common_megabits;
+	bool narrow = l->lanes && l->lanes < l->common_lanes;
+
+	if (!slow && !narrow)
+		return false;
+	rule_text(ret,
+		  "%s (%s) runs at %.4g Gbit/s%s, and both ends of the link advertise %.4g on %u "
+		  "lane%s: look at cable and module, and for lanes that are lost",
+		  in->id, netdev, l->megabits * 1e-3, narrow ? " on fewer lanes" : "",
+		  l->common_megabits * 1e-3, l->common_lanes, l->common_lanes == 1 ? "" : "s");
+	rule_evidence(ret, "speed_bytes_per_second", l->megabits * BYTES_OF_MEGABIT,
+		      l->common_megabits * BYTES_OF_MEGABIT, 0);
+	if (l->lanes)
+		rule_evidence(ret, "lanes", l->lanes, l->common_lanes, 0);
+	return true;
+}
+
+static bool any_slower_than_agreed(const struct rule_input *in, struct rule_said *ret)
+{
+	const struct port_fact *f = in->fact;
+	unsigned n = port_fact_legs(f);
+
+	for (unsigned i = 0; i < n; i++)
+		if (slower_than_agreed(in, &f->leg[i], f->config.members[i], ret))
+			return true;
+	return n == 0 && slower_than_agreed(in, &f->link, f->netdev, ret);
+}
+
+static bool any_agreed(const struct port_fact *f)
+{
+	unsigned n = port_fact_legs(f);
+
+	for (unsigned i = 0; i < n; i++)
+		if (f->leg[i].common_megabits)
+			return true;
+	return f->link.common_megabits;
+}
+
+/* What is configured has the word. What a port could do alone proves nothing: a fast NIC at a slow
+ * switch is how it was bought. */
+void rule_link_degraded(const struct rule_input *in, struct rule_said *ret)
+{
+	bool configured = in->fact->expected_by == RATE_OF_CONFIGURATION, slow;
+
+	if (!in->expected || !in->up ||
+	    (configured ? !in->fact->rate_known : !any_agreed(in->fact)))
+		return;
+	slow = configured ? slower_than_configured(in, ret) : any_slower_than_agreed(in, ret);
+	ret->state = slow ? RULE_WARNING : RULE_OK;
+	ret->cause = CAUSE_LOCAL_PORT;
 }

@@ -7,6 +7,7 @@
 #include "fuzz.h"
 #include "probes/dcb.h"
 #include "probes/devlink.h"
+#include "probes/link_modes.h"
 #include "probes/link_watch.h"
 #include "probes/optional_counters.h"
 
@@ -90,6 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct optional_counters o;
 	struct devlink_health h;
+	struct link_fact link;
 	struct link_watch w;
 	struct pair p;
 	uint16_t family;
@@ -116,6 +118,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must_hold(h.n <= HEALTH_MAX);
 	drain(&p);
 	dcb(&p, data, size);
+	answer(&p, data, size);
+	link_modes_ask(&p.n, 0x15, "ens1f0np0", &link);
+	must_hold(link.common_megabits <= link.possible_megabits);
+	must_hold(!link.common_megabits == !link.common_lanes);
+	drain(&p);
 	answer(&p, data, size);
 	w = (struct link_watch){.netlink = p.n};
 	link_watch_read(&w, on_link, NULL);

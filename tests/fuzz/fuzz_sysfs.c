@@ -15,7 +15,7 @@ static void values(const char *text)
 {
 	char name[32], line[64];
 	uint8_t gid[16], port;
-	uint32_t number;
+	uint32_t number, lanes;
 	uint64_t v;
 
 	sysfs_first_line(text, line, sizeof(line));
@@ -24,6 +24,8 @@ static void values(const char *text)
 	if (sysfs_state(text, &number, name, sizeof(name)))
 		must_hold(strlen(name) < sizeof(name));
 	sysfs_rate(text, &v);
+	if (sysfs_lanes(text, &lanes))
+		must_hold(lanes > 0 && lanes <= 64);
 	sysfs_gid(text, gid);
 	sysfs_gid_type(text, LINK_LAYER_ETHERNET);
 	sysfs_link_layer(text);

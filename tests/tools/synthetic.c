@@ -210,6 +210,13 @@ static void make_config(struct snap_device *d, struct port_fact *p)
 	d->fact.pci = d->fact.pci_possible =
 		(struct pci_link){.mega_transfers = 32000, .lanes = 16};
 	p->expected_rate_bytes_per_second = p->rate_bytes_per_second;
+	p->expected_by = RATE_OF_PARTNER;
+	p->link = (struct link_fact){.megabits = 400000,
+				     .lanes = 4,
+				     .possible_megabits = 400000,
+				     .partner_megabits = 400000,
+				     .common_megabits = 400000,
+				     .common_lanes = 4};
 	p->config = (struct port_config_fact){
 		.netdev_mtu = 4200,
 		.pfc_known = true,

@@ -148,6 +148,7 @@ static void test_a_port_slower_than_expected_is_degraded(void **state)
 
 	next_round(w);
 	assert_state(w, RULE_LINK_DEGRADED, RULE_NOT_APPLICABLE);
+	p->expected_by = RATE_OF_CONFIGURATION;
 	p->expected_rate_bytes_per_second = p->rate_bytes_per_second;
 	next_round(w);
 	assert_state(w, RULE_LINK_DEGRADED, RULE_OK);
@@ -156,6 +157,71 @@ static void test_a_port_slower_than_expected_is_degraded(void **state)
 	assert_state(w, RULE_LINK_DEGRADED, RULE_WARNING);
 	assert_says(said(w, RULE_LINK_DEGRADED)->text, "runs at 100 Gbit/s and should at 400");
 	p->rate_bytes_per_second *= 4;
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_OK);
+}
+
+static void test_a_link_slower_than_both_ends_advertise_is_degraded(void **state)
+{
+	struct rules_world *w = *state;
+	struct port_fact *p = &w->round.ports[0];
+
+	snprintf(p->netdev, sizeof(p->netdev), "ens1f0np0");
+	/* A NIC of 200 Gbit/s at a switch of 100 is how it was bought. */
+	p->link = (struct link_fact){.megabits = 100000, .possible_megabits = 200000};
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_NOT_APPLICABLE);
+	p->link = (struct link_fact){.megabits = 100000,
+				     .lanes = 4,
+				     .possible_megabits = 200000,
+				     .partner_megabits = 100000,
+				     .common_megabits = 100000,
+				     .common_lanes = 2};
+	p->expected_by = RATE_OF_PARTNER;
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_OK);
+	p->link.megabits = 25000;
+	p->link.lanes = 1;
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_WARNING);
+	assert_says(said(w, RULE_LINK_DEGRADED)->text,
+		    "mlx5_0/1 (ens1f0np0) runs at 25 Gbit/s on fewer lanes, and both ends of the "
+		    "link advertise 100 on 2 lanes");
+	assert_string_equal(said(w, RULE_LINK_DEGRADED)->evidence[1].name, "lanes");
+	assert_float_equal(said(w, RULE_LINK_DEGRADED)->evidence[0].threshold, 12.5e9, 1);
+	/* Who configured less wants less. */
+	p->expected_by = RATE_OF_CONFIGURATION;
+	p->expected_rate_bytes_per_second = 3125000000;
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_OK);
+}
+
+static void test_one_slow_leg_of_a_bond_is_found_and_named(void **state)
+{
+	struct rules_world *w = *state;
+	struct port_fact *p = &w->round.ports[0];
+	const struct link_fact good = {
+		.megabits = 100000, .common_megabits = 100000, .common_lanes = 4};
+
+	snprintf(p->netdev, sizeof(p->netdev), "bond0");
+	snprintf(p->config.bond, sizeof(p->config.bond), "bond0");
+	snprintf(p->config.members[0], FACT_NETDEV, "ens1f0np0");
+	snprintf(p->config.members[1], FACT_NETDEV, "ens1f1np1");
+	p->config.n_members = 2;
+	p->leg[0] = p->leg[1] = good;
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_OK);
+	p->leg[1].megabits = 40000;
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_WARNING);
+	assert_says(said(w, RULE_LINK_DEGRADED)->text, "(ens1f1np1) runs at 40 Gbit/s");
+	/* The other leg's partner says nothing: this one is as slow as before. */
+	p->leg[0] = (struct link_fact){.megabits = 100000};
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_WARNING);
+	/* Where the netdev is a leg itself, the other one is another port's. */
+	snprintf(p->netdev, sizeof(p->netdev), "ens1f0np0");
+	p->link = good;
 	next_round(w);
 	assert_state(w, RULE_LINK_DEGRADED, RULE_OK);
 }
@@ -244,6 +310,8 @@ int main(void)
 		T(test_losses_seen_in_the_state_count_where_there_is_no_counter),
 		T(test_as_many_losses_are_kept_as_a_limit_may_ask_for),
 		T(test_a_port_slower_than_expected_is_degraded),
+		T(test_a_link_slower_than_both_ends_advertise_is_degraded),
+		T(test_one_slow_leg_of_a_bond_is_found_and_named),
 		T(test_a_quiet_week_fires_nothing),
 	};
 

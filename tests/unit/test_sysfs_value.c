@@ -88,6 +88,33 @@ static void test_rate_texts_give_exact_bytes_per_second(void **state)
 	}
 }
 
+static void test_lanes_stand_in_the_text_of_a_rate(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t lanes;
+	} cases[] = {
+		{"100 Gb/sec (4X EDR)\n", 4},
+		{"100 Gb/sec (2X HDR)", 2},
+		{"1600 Gb/sec (8X XDR)", 8},
+		{"100 Gb/sec (12X)", 12},
+		{"100 Gb/sec", 0},
+		{"100 Gb/sec (X EDR)", 0},
+		{"100 Gb/sec (0X EDR)", 0},
+		{"1 Gb/sec (999X)", 0},
+		{"1 Gb/sec (4 EDR)", 0},
+		{"", 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		uint32_t lanes = 0;
+
+		assert_int_equal(sysfs_lanes(cases[i].text, &lanes), cases[i].lanes != 0);
+		assert_int_equal(lanes, cases[i].lanes);
+	}
+}
+
 static void test_state_texts(void **state)
 {
 	static const struct {
@@ -232,6 +259,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counter_texts),
 		cmocka_unit_test(test_rate_texts_give_exact_bytes_per_second),
+		cmocka_unit_test(test_lanes_stand_in_the_text_of_a_rate),
 		cmocka_unit_test(test_state_texts),
 		cmocka_unit_test(test_texts_that_are_no_states),
 		cmocka_unit_test(test_first_line_has_no_newline_and_no_control_characters),
