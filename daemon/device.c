@@ -9,7 +9,6 @@
 
 #include "core/clock.h"
 #include "core/names.h"
-#include "daemon/proc_usage.h"
 #include "probes/worker.h"
 
 #define TROUBLE_OVER_NS (5 * NSEC_PER_SEC)
@@ -56,6 +55,7 @@ void device_free(struct device *d)
 {
 	if (!d)
 		return;
+	proc_usage_close(&d->usage);
 	worker_proc_free(d->proc);
 	device_rules_free(d->rules);
 	free(d);
@@ -103,6 +103,8 @@ static void start_worker(struct device *d, uint64_t now_ns)
 		schedule_restart(d, now_ns, why);
 		return;
 	}
+	/* Without it the worker's use is not told, and it works all the same. */
+	proc_usage_open(&d->usage, worker_proc_pid(d->proc));
 	enter_state(d, WORKER_STARTING, "worker started, pid %d", (int)worker_proc_pid(d->proc));
 	d->ctx->events->started(d->ctx->arg, d);
 }
@@ -268,6 +270,7 @@ static void fold_use(struct device *d)
 	d->cpu_folded_ns += d->cpu_live_ns;
 	d->cpu_live_ns = 0;
 	d->has_rss = false;
+	proc_usage_close(&d->usage);
 }
 
 /* Reaped, and only now may a successor be thought of: it would fight for port and device. */
@@ -301,7 +304,7 @@ static void sample_use(struct device *d)
 {
 	uint64_t cpu_ns, rss;
 
-	if (proc_usage(worker_proc_pid(d->proc), &cpu_ns, &rss) < 0)
+	if (proc_usage_read(&d->usage, &cpu_ns, &rss) < 0)
 		return;
 	if (cpu_ns > d->cpu_live_ns)
 		d->cpu_live_ns = cpu_ns;

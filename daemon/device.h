@@ -5,6 +5,7 @@
 #include "daemon/backoff.h"
 #include "daemon/device_totals.h"
 #include "daemon/heartbeat.h"
+#include "daemon/proc_usage.h"
 #include "daemon/rails.h"
 #include "daemon/ratelimit.h"
 #include "daemon/worker_proc.h"
@@ -67,6 +68,7 @@ struct device {
 	char trouble[FACT_TEXT];	 /* what this worker says is wrong; "" when nothing is */
 	char last_trouble[FACT_TEXT];	 /* as told, maybe of a worker before */
 	/* What it used, over all workers; rss of the one that runs. */
+	struct proc_usage usage;
 	uint64_t cpu_folded_ns, cpu_live_ns;
 	bool has_rss;
 	uint64_t rss_bytes;

@@ -3,49 +3,68 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "core/clock.h"
 
-#define STAT_MAX 1024
+#define STATM_MAX 256
 
-int proc_usage_parse(const char *stat, uint64_t ticks_per_second, uint64_t page_bytes,
-		     uint64_t *ret_cpu_ns, uint64_t *ret_rss_bytes)
+int proc_usage_parse(const char *statm, uint64_t page_bytes, uint64_t *ret_rss_bytes)
 {
-	unsigned long long utime, stime;
-	long long rss;
-	/* The name stands in parentheses and may hold anything, parentheses too. */
-	const char *after = strrchr(stat, ')');
+	char *end;
 
-	if (!after || ticks_per_second == 0)
+	/* Pages: the whole size, then those that are resident. */
+	if (*statm < '0' || *statm > '9')
 		return -EINVAL;
-	/* Fields 3 (state) to 24 (rss); 14 and 15 are the times. */
-	if (sscanf(after + 1,
-		   " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu"
-		   " %*s %*s %*s %*s %*s %*s %*s %*s %lld",
-		   &utime, &stime, &rss) != 3)
+	strtoull(statm, &end, 10);
+	if (end[0] != ' ' || end[1] < '0' || end[1] > '9')
 		return -EINVAL;
-	*ret_cpu_ns = (utime + stime) * (NSEC_PER_SEC / ticks_per_second);
-	*ret_rss_bytes = rss > 0 ? (uint64_t)rss * page_bytes : 0;
+	*ret_rss_bytes = strtoull(end + 1, NULL, 10) * page_bytes;
 	return 0;
 }
 
-int proc_usage(pid_t pid, uint64_t *ret_cpu_ns, uint64_t *ret_rss_bytes)
+int proc_usage_open(struct proc_usage *u, pid_t pid)
 {
-	char path[32], text[STAT_MAX];
-	ssize_t n;
-	int fd;
+	char path[32];
+	int r, fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	*u = (struct proc_usage){0};
+	r = clock_getcpuclockid(pid, &u->cpu_clock);
+	if (r != 0)
+		return -r;
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
+	u->number = fd + 1;
+	return 0;
+}
+
+void proc_usage_close(struct proc_usage *u)
+{
+	if (u->number > 0)
+		close(u->number - 1);
+	*u = (struct proc_usage){0};
+}
+
+int proc_usage_read(const struct proc_usage *u, uint64_t *ret_cpu_ns, uint64_t *ret_rss_bytes)
+{
+	char text[STATM_MAX];
+	struct timespec cpu;
+	ssize_t n;
+	int r;
+
+	if (u->number == 0)
+		return -ENOENT;
+	n = pread(u->number - 1, text, sizeof(text) - 1, 0);
 	if (n <= 0)
-		return -EIO;
+		return n < 0 ? -errno : -EIO;
 	text[n] = '\0';
-	return proc_usage_parse(text, (uint64_t)sysconf(_SC_CLK_TCK),
-				(uint64_t)sysconf(_SC_PAGESIZE), ret_cpu_ns, ret_rss_bytes);
+	if (clock_gettime(u->cpu_clock, &cpu) < 0)
+		return -errno;
+	r = proc_usage_parse(text, (uint64_t)sysconf(_SC_PAGESIZE), ret_rss_bytes);
+	if (r == 0)
+		*ret_cpu_ns = (uint64_t)cpu.tv_sec * NSEC_PER_SEC + (uint64_t)cpu.tv_nsec;
+	return r;
 }

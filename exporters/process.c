@@ -1,30 +1,39 @@
 #include "exporters/process.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/clock.h"
 
+#define STATM_MAX 256
+
 static void read_memory(struct process_facts *ret)
 {
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t size, resident;
-	FILE *f = fopen("/proc/self/statm", "re");
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), size, resident;
+	char text[STATM_MAX];
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	ssize_t n;
 
-	if (!f)
+	if (fd < 0)
 		return;
-	if (fscanf(f, "%" SCNu64 " %" SCNu64, &size, &resident) == 2) {
-		ret->virtual_bytes = size * page;
-		ret->resident_bytes = resident * page;
-		ret->has_memory = true;
-	}
-	fclose(f);
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	if (sscanf(text, "%" SCNu64 " %" SCNu64, &size, &resident) != 2)
+		return;
+	ret->virtual_bytes = size * page;
+	ret->resident_bytes = resident * page;
+	ret->has_memory = true;
 }
 
-static void read_open_fds(struct process_facts *ret)
+static void count_open_fds(struct process_facts *ret)
 {
 	DIR *dir = opendir("/proc/self/fd");
 	struct dirent *entry;
@@ -36,6 +45,19 @@ static void read_open_fds(struct process_facts *ret)
 	ret->open_fds--; /* the directory's own */
 	ret->has_open_fds = true;
 	closedir(dir);
+}
+
+/* Since Linux 6.2 the directory's size is the number; where it is 0, they are counted. */
+static void read_open_fds(struct process_facts *ret)
+{
+	struct stat st;
+
+	if (stat("/proc/self/fd", &st) < 0 || st.st_size <= 0) {
+		count_open_fds(ret);
+		return;
+	}
+	ret->open_fds = (uint64_t)st.st_size;
+	ret->has_open_fds = true;
 }
 
 static void read_max_fds(struct process_facts *ret)

@@ -22,6 +22,8 @@
 
 #define FIRST_WISH_MS 10000
 #define RAIL_JOIN_MS 500
+/* Where there is neither rail nor control, main judges the counter loop alone. */
+#define COUNTING_BEAT_MS 5000
 #define QUEUE_LENGTH 8192 /* more than all connections can have outstanding */
 
 struct worker {
@@ -164,7 +166,7 @@ static int run_counters_only(struct worker *w)
 
 		table_beat(w->table, WORKER_CONTROL, clock_now_ns(), clock_wall_ns());
 		table_beat(w->table, WORKER_RAIL, clock_now_ns(), clock_wall_ns());
-		poll(&p, 1, 250);
+		poll(&p, 1, COUNTING_BEAT_MS);
 		r = wish_recv(w->socket_fd, &wish);
 		if (r < 0)
 			return 0;

@@ -62,14 +62,14 @@ static void netdev_names(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);
-	uint64_t cpu, rss;
+	uint64_t rss;
 
 	memcpy(text, data, size);
 	text[size] = '\0';
 	values(text);
 	rows(text);
 	netdev_names(data, size);
-	proc_usage_parse(text, 100, 4096, &cpu, &rss);
+	proc_usage_parse(text, 4096, &rss);
 	metric_name_usable(METRIC_PORT, text, true);
 	metric_name_usable(METRIC_DEVICE, text, false);
 	free(text);

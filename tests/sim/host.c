@@ -181,9 +181,20 @@ void http_server_allow_reload(struct http_server *s, bool allow)
 	(void)allow;
 }
 
-int proc_usage(pid_t pid, uint64_t *ret_cpu_ns, uint64_t *ret_rss_bytes)
+int proc_usage_open(struct proc_usage *u, pid_t pid)
 {
-	*ret_cpu_ns = (uint64_t)pid;
+	u->number = (int)pid;
+	return 0;
+}
+
+void proc_usage_close(struct proc_usage *u)
+{
+	u->number = 0;
+}
+
+int proc_usage_read(const struct proc_usage *u, uint64_t *ret_cpu_ns, uint64_t *ret_rss_bytes)
+{
+	*ret_cpu_ns = (uint64_t)u->number;
 	*ret_rss_bytes = 0;
 	return 0;
 }

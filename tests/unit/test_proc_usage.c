@@ -1,50 +1,77 @@
 #include "support.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "daemon/proc_usage.h"
 
-static void test_times_and_memory_are_found_behind_any_name(void **state)
+static void test_memory_is_the_second_number(void **state)
 {
-	static const char stat[] =
-		"4242 (a) b (c)) S 1 4242 4242 0 -1 4194560 1000 0 3 0 150 50 0 0 20 0 4 0 "
-		"123456 104857600 2560 18446744073709551615 1 1 0 0 0 0 0 4096 0 0 0 0 17 1";
-	uint64_t cpu, rss;
+	uint64_t rss;
 
 	(void)state;
-	assert_int_equal(proc_usage_parse(stat, 100, 4096, &cpu, &rss), 0);
-	assert_int_equal(cpu, 2000000000ULL);
+	assert_int_equal(proc_usage_parse("25600 2560 1024 300 0 4000 0\n", 4096, &rss), 0);
 	assert_int_equal(rss, 2560 * 4096);
 }
 
 static void test_garbage_is_refused(void **state)
 {
-	static const char *const bad[] = {"", "4242", "4242 (x) S 1 2 3", "4242 (x) S a b c d"};
-	uint64_t cpu, rss;
+	static const char *const bad[] = {"", "4242", "4242 ", "4242 x", "x 2", "-1 2", " 1 2"};
+	uint64_t rss;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(bad); i++)
-		assert_int_equal(proc_usage_parse(bad[i], 100, 4096, &cpu, &rss), -EINVAL);
-	assert_int_equal(proc_usage_parse("1 (x) S", 0, 4096, &cpu, &rss), -EINVAL);
+		assert_int_equal(proc_usage_parse(bad[i], 4096, &rss), -EINVAL);
 }
 
-static void test_own_process_has_memory_and_an_unknown_one_is_an_error(void **state)
+static void test_own_process_has_memory_and_its_time_grows(void **state)
 {
-	uint64_t cpu = 0, rss = 0;
+	uint64_t before = 0, after = 0, rss = 0;
+	struct proc_usage u;
 
 	(void)state;
-	assert_int_equal(proc_usage(getpid(), &cpu, &rss), 0);
+	assert_int_equal(proc_usage_open(&u, getpid()), 0);
+	assert_int_equal(proc_usage_read(&u, &before, &rss), 0);
 	assert_true(rss > 0);
-	assert_int_equal(proc_usage(1 << 29, &cpu, &rss), -ENOENT);
+	for (volatile unsigned i = 0; i < 1000000; i++)
+		;
+	assert_int_equal(proc_usage_read(&u, &after, &rss), 0);
+	assert_true(after > before);
+	proc_usage_close(&u);
+	assert_int_equal(proc_usage_read(&u, &after, &rss), -ENOENT);
+}
+
+static void test_process_that_is_not_there_or_ended_is_an_error(void **state)
+{
+	struct proc_usage u;
+	uint64_t cpu, rss;
+	pid_t child;
+
+	(void)state;
+	assert_true(proc_usage_open(&u, 1 << 29) < 0);
+	assert_int_equal(proc_usage_read(&u, &cpu, &rss), -ENOENT);
+	child = fork();
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(proc_usage_open(&u, child), 0);
+	assert_int_equal(proc_usage_read(&u, &cpu, &rss), 0);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	assert_true(proc_usage_read(&u, &cpu, &rss) < 0);
+	proc_usage_close(&u);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_times_and_memory_are_found_behind_any_name),
+		cmocka_unit_test(test_memory_is_the_second_number),
 		cmocka_unit_test(test_garbage_is_refused),
-		cmocka_unit_test(test_own_process_has_memory_and_an_unknown_one_is_an_error),
+		cmocka_unit_test(test_own_process_has_memory_and_its_time_grows),
+		cmocka_unit_test(test_process_that_is_not_there_or_ended_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
