@@ -15,6 +15,7 @@
 #include "probes/counter_netlink.h"
 #include "probes/counter_set.h"
 #include "probes/device_fact.h"
+#include "probes/dir_stamp.h"
 #include "probes/gid_table.h"
 #include "probes/netdev_stats.h"
 #include "probes/pci_link.h"
@@ -30,11 +31,14 @@
 /* News may be ahead of what the files say: for as long they are read as if nothing were told. */
 #define SETTLE_NS (60 * NSEC_PER_SEC)
 /* Which files there are. A driver makes its own when it registers the device or a port, and that
- * shows. Descriptors that are held are as old at most: whatever was mounted over a file counts. */
+ * shows. In a tree of plain files the directories tell, each round. */
 #define LIST_AGE_NS (30 * NSEC_PER_SEC)
-/* A GID table has up to a thousand files a port, and changes come with an event anyway. */
+/* With each listing for its age, one part of the files is opened anew: what was mounted over one
+ * counts after five minutes at most. */
+#define REOPEN_PARTS 10
 #define NAMES_AGE_NS (60 * NSEC_PER_SEC)
 
+#define COUNTER_DIRS 3
 #define LEVEL_DEVICE 0 /* index into read_errors; ports follow by their index + 1 */
 
 struct counter_reader {
@@ -44,7 +48,7 @@ struct counter_reader {
 	bool poked;
 	bool any_read; /* in this round */
 	bool told;     /* of changes of links, by counter_reader_link() */
-	bool in_sysfs; /* the device's directory */
+	bool edited;   /* whichever files there are may be others by now */
 	uint64_t state_read_ns, names_read_ns, listed_ns; /* 0: never */
 	uint64_t configs_read_ns;
 	uint64_t news_ns; /* when something changed, or the first round was */
@@ -59,6 +63,8 @@ struct counter_reader {
 	struct port_reader ports[PORT_MAX]; /* by number */
 	struct gid_table gids;
 	struct counter_set set;
+	struct dir_stamp ports_stamp, stamps[PORT_MAX + 1][COUNTER_DIRS]; /* of a plain tree */
+	uint32_t listings;
 	uint32_t list_dropped;	   /* files that found no room */
 	uint32_t values_dropped;   /* those, and statistics of netdevs */
 	uint32_t netdev_stats_max; /* 0: none are asked for */
@@ -73,13 +79,11 @@ struct counter_reader {
 static const struct {
 	enum counter_source source;
 	const char *dir;
-} port_dirs[] = {
+} port_dirs[COUNTER_DIRS] = {
 	{SOURCE_COUNTERS, "counters"},
 	{SOURCE_COUNTERS_EXT, "counters_ext"},
 	{SOURCE_HW_COUNTERS, "hw_counters"},
 };
-
-#define PORT_DIRS (sizeof(port_dirs) / sizeof(port_dirs[0]))
 
 static bool device_name_valid(const char *name)
 {
@@ -275,15 +279,19 @@ static enum link_layer gid_layer(const struct counter_reader *r, const struct po
 	return r->device.is_iwarp ? LINK_LAYER_UNKNOWN : (enum link_layer)f->link_layer;
 }
 
-static void names_read(struct counter_reader *r, int dev_fd, uint64_t now_ns)
+/* A change of a GID comes as an event, and that as a poke. */
+static void names_read(struct counter_reader *r, int dev_fd, uint64_t now_ns, bool anew)
 {
+	bool all_gids = anew || !r->told || r->names_read_ns == 0;
+
 	r->any_read |= device_fact_read(&r->device, r->name, dev_fd, r->errors[LEVEL_DEVICE]);
 	pci_link_read(&r->device, dev_fd, r->errors[LEVEL_DEVICE]);
 	gid_table_clear(&r->gids);
 	for (uint32_t i = 0; i < r->n_ports; i++) {
 		struct port_fact *f = &r->ports[i].fact;
 
-		gid_table_scan(&r->gids, dev_fd, f->port, gid_layer(r, f), r->errors[i + 1]);
+		gid_table_scan(&r->gids, dev_fd, f->port, gid_layer(r, f), all_gids,
+			       r->errors[i + 1]);
 		netdev_name_read(r, dev_fd, f);
 		/* Their number tells of nearly all changes; this is for the rest. */
 		r->netdev_stats[i].stale = true;
@@ -297,10 +305,9 @@ static bool is_due(uint64_t last_ns, uint64_t now_ns, uint64_t age_ns)
 	return last_ns == 0 || now_ns - last_ns >= age_ns;
 }
 
-/* Elsewhere than in sysfs, files come and go as somebody likes. */
 static bool list_due(const struct counter_reader *r, uint64_t now_ns)
 {
-	return !r->in_sysfs || r->poked || is_due(r->listed_ns, now_ns, LIST_AGE_NS);
+	return r->edited || r->poked || is_due(r->listed_ns, now_ns, LIST_AGE_NS);
 }
 
 static uint64_t state_age(const struct counter_reader *r, uint64_t now_ns)
@@ -328,7 +335,7 @@ static void facts_read(struct counter_reader *r, int dev_fd, uint64_t now_ns, bo
 	if (anew || is_due(r->state_read_ns, now_ns, state_age(r, now_ns)))
 		states_read(r, dev_fd, now_ns);
 	if (anew || is_due(r->names_read_ns, now_ns, NAMES_AGE_NS))
-		names_read(r, dev_fd, now_ns);
+		names_read(r, dev_fd, now_ns, anew);
 	if (r->configs_read_ns == 0)
 		configs_read(r, now_ns);
 	/* News of a link bring a listing as well. */
@@ -377,7 +384,7 @@ static void level_list(struct counter_reader *r, int dev_fd, uint8_t port, size_
 	/* A port with a flood of counters must not crowd out the others. */
 	uint32_t room = COUNTER_MAX / (r->n_ports + 1);
 
-	for (size_t i = 0; i < PORT_DIRS; i++) {
+	for (size_t i = 0; i < COUNTER_DIRS; i++) {
 		int error = dir_list(r, dev_fd, port, port_dirs[i].source, &room);
 
 		if (error < 0 && error != -ENOENT)
@@ -389,14 +396,48 @@ static void counters_list(struct counter_reader *r, int dev_fd, uint64_t now_ns)
 {
 	r->listed_ns = now_ns;
 	r->list_dropped = 0;
-	counter_set_release(&r->set);
-	/* Elsewhere everything is listed anew each round, and nothing is worth holding. */
-	r->set.held.max = r->in_sysfs ? held_limit() : 0;
 	counter_set_begin(&r->set);
 	level_list(r, dev_fd, 0, LEVEL_DEVICE);
 	for (uint32_t i = 0; i < r->n_ports; i++)
 		level_list(r, dev_fd, r->ports[i].fact.port, i + 1);
 	counter_set_end(&r->set);
+}
+
+/* All directories are looked at, for each gets its stamp. */
+static bool level_changed(struct counter_reader *r, int dev_fd, uint8_t port, size_t level,
+			  uint64_t wall_ns)
+{
+	bool changed = false;
+
+	for (size_t i = 0; i < COUNTER_DIRS; i++) {
+		char path[SYSFS_PATH];
+
+		source_path(path, sizeof(path), port, port_dirs[i].source, "");
+		changed |=
+			!dir_stamp_renew(&r->stamps[level][i], r->dir_dev, dev_fd, path, wall_ns);
+	}
+	return changed;
+}
+
+/* Before anything is listed: what changes during that shows the next time. */
+static bool tree_changed(struct counter_reader *r, int dev_fd, uint64_t wall_ns)
+{
+	bool changed = !dir_stamp_renew(&r->ports_stamp, r->dir_dev, dev_fd, "ports", wall_ns);
+
+	changed |= level_changed(r, dev_fd, 0, LEVEL_DEVICE, wall_ns);
+	for (uint32_t i = 0; i < r->n_ports; i++)
+		changed |= level_changed(r, dev_fd, r->ports[i].fact.port, i + 1, wall_ns);
+	return changed;
+}
+
+static void release_due(struct counter_reader *r, enum held_tree tree)
+{
+	if (r->edited || r->poked || r->listed_ns == 0)
+		counter_set_release(&r->set);
+	else
+		counter_set_release_part(&r->set, r->listings++ % REOPEN_PARTS, REOPEN_PARTS);
+	r->set.held.max = tree == TREE_OTHER ? 0 : held_limit();
+	r->set.held.dev = r->dir_dev;
 }
 
 static size_t level_of(const struct counter_reader *r, uint8_t port)
@@ -691,7 +732,6 @@ static void look_whose(struct counter_reader *r, int dev_fd)
 {
 	struct stat st;
 
-	r->in_sysfs = held_in_sysfs(dev_fd);
 	if (fstat(dev_fd, &st) < 0 || (st.st_ino == r->dir_ino && st.st_dev == r->dir_dev))
 		return;
 	r->dir_ino = st.st_ino;
@@ -703,10 +743,15 @@ static void look_whose(struct counter_reader *r, int dev_fd)
 static void read_all(struct counter_reader *r, int dev_fd, struct counter_round *round,
 		     uint64_t now_ns, uint64_t wall_ns)
 {
+	enum held_tree tree = held_tree(dev_fd);
 	bool list;
 
 	look_whose(r, dev_fd);
+	/* Elsewhere files come and go as somebody likes. */
+	r->edited = tree == TREE_OTHER || (tree == TREE_PLAIN && tree_changed(r, dev_fd, wall_ns));
 	list = list_due(r, now_ns);
+	if (list)
+		release_due(r, tree);
 	facts_read(r, dev_fd, now_ns, list);
 	if (list)
 		counters_list(r, dev_fd, now_ns);

@@ -36,6 +36,13 @@ void counter_set_release(struct counter_set *set)
 	set->held.ran_out = false;
 }
 
+void counter_set_release_part(struct counter_set *set, uint32_t part, uint32_t parts)
+{
+	for (uint32_t i = part; i < set->n; i += parts)
+		held_close(&set->files[i].held, &set->held);
+	set->held.ran_out = false;
+}
+
 void counter_set_clear(struct counter_set *set)
 {
 	counter_set_release(set);

@@ -27,6 +27,8 @@ struct counter_set {
 void counter_set_clear(struct counter_set *set);
 /* Let go of the descriptors of all files; they are opened again when they are next read. */
 void counter_set_release(struct counter_set *set);
+/* Of each parts-th file, from part on. */
+void counter_set_release_part(struct counter_set *set, uint32_t part, uint32_t parts);
 /* A listing begins; files that are not seen until its end are forgotten. */
 void counter_set_begin(struct counter_set *set);
 /* A file is there; name is shorter than FACT_NAME. false: the set is full. */

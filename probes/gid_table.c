@@ -7,17 +7,14 @@
 #include "probes/sysfs.h"
 #include "probes/sysfs_value.h"
 
-/* Slots listed in a port's gids/: a directory comes in any order, the table is told in its own. */
-struct slots {
-	uint64_t bits[GID_INDEX_MAX / 64];
-};
-
 void gid_table_clear(struct gid_table *t)
 {
-	t->n = t->dropped = 0;
+	t->n = t->dropped = t->n_ports = 0;
+	t->turn++;
 }
 
-static int slots_list(struct slots *ret, int dev_fd, uint8_t port, uint32_t *dropped)
+/* A directory comes in any order, the table is told in its own. */
+static int slots_list(struct gid_port *p, int dev_fd, uint8_t port)
 {
 	struct sysfs_dir dir;
 	char path[SYSFS_PATH];
@@ -25,7 +22,7 @@ static int slots_list(struct slots *ret, int dev_fd, uint8_t port, uint32_t *dro
 	uint64_t index;
 	int r;
 
-	*ret = (struct slots){0};
+	*p = (struct gid_port){0};
 	snprintf(path, sizeof(path), "ports/%u/gids", port);
 	r = sysfs_dir_open(&dir, dev_fd, path);
 	if (r < 0)
@@ -34,9 +31,9 @@ static int slots_list(struct slots *ret, int dev_fd, uint8_t port, uint32_t *dro
 		if (!sysfs_counter(name, &index))
 			continue;
 		if (index < GID_INDEX_MAX)
-			ret->bits[index / 64] |= 1ULL << index % 64;
+			p->there.block[index / GID_BLOCK] |= (uint16_t)(1u << index % GID_BLOCK);
 		else
-			(*dropped)++;
+			p->beyond++;
 	}
 	sysfs_dir_close(&dir);
 	return r;
@@ -80,36 +77,69 @@ static bool slot_gid(int dev_fd, uint8_t port, unsigned index, uint8_t ret[16], 
 	return !gid_zero(ret);
 }
 
-static void slot_read(struct gid_table *t, int dev_fd, uint8_t port, unsigned index,
+/* True when the slot has a GID. */
+static bool slot_read(struct gid_table *t, int dev_fd, uint8_t port, unsigned index,
 		      enum link_layer layer, uint64_t *errors)
 {
 	struct gid_fact fact = {.index = (uint16_t)index, .port = port};
 	char type[FACT_NAME];
 
 	if (!slot_gid(dev_fd, port, index, fact.gid, errors))
-		return;
+		return false;
 	if (t->n == GID_MAX) {
 		t->dropped++;
-		return;
+		return true;
 	}
 	attribute(dev_fd, port, "types", index, type, sizeof(type), errors);
 	attribute(dev_fd, port, "ndevs", index, fact.netdev, sizeof(fact.netdev), errors);
 	fact.type = (uint8_t)sysfs_gid_type(type, layer);
 	t->gids[t->n++] = fact;
+	return true;
+}
+
+static uint16_t block_read(struct gid_table *t, int dev_fd, uint8_t port, unsigned block,
+			   enum link_layer layer, uint64_t *errors)
+{
+	uint16_t there = t->ports[t->n_ports].there.block[block], used = 0;
+
+	for (unsigned i = 0; i < GID_BLOCK; i++) {
+		if (there >> i & 1 &&
+		    slot_read(t, dev_fd, port, block * GID_BLOCK + i, layer, errors))
+			used |= (uint16_t)(1u << i);
+	}
+	return used;
+}
+
+static unsigned blocks_of(const struct gid_slots *slots)
+{
+	unsigned n = GID_BLOCKS;
+
+	while (n > 0 && !slots->block[n - 1])
+		n--;
+	return n;
 }
 
 void gid_table_scan(struct gid_table *t, int dev_fd, uint8_t port, enum link_layer layer,
-		    uint64_t *errors)
+		    bool whole, uint64_t *errors)
 {
-	struct slots slots;
-	int r = slots_list(&slots, dev_fd, port, &t->dropped);
+	struct gid_port *p = &t->ports[t->n_ports];
+	int r = whole ? slots_list(p, dev_fd, port) : 0;
+	bool first_empty = true;
+	unsigned n;
 
 	if (r < 0 && r != -ENOENT)
 		errors[sysfs_error_class(r)]++;
-	for (unsigned i = 0; i < GID_INDEX_MAX; i++) {
-		if (slots.bits[i / 64] >> i % 64 & 1)
-			slot_read(t, dev_fd, port, i, layer, errors);
+	n = blocks_of(&p->there);
+	t->dropped += p->beyond;
+	for (unsigned block = 0; block < n; block++) {
+		bool empty = !p->used.block[block];
+
+		if (whole || !empty || first_empty || block == t->turn % n)
+			p->used.block[block] = block_read(t, dev_fd, port, block, layer, errors);
+		/* The kernel gives out the lowest slot that is free. */
+		first_empty &= !empty;
 	}
+	t->n_ports++;
 }
 
 const char *gid_table_netdev(const struct gid_table *t, uint8_t port)

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -19,11 +20,23 @@ uint32_t held_limit(void)
 	return limit.rlim_cur < HELD_MAX ? (uint32_t)limit.rlim_cur : HELD_MAX;
 }
 
-bool held_in_sysfs(int dir_fd)
+enum held_tree held_tree(int dir_fd)
 {
 	struct statfs fs;
 
-	return fstatfs(dir_fd, &fs) == 0 && fs.f_type == SYSFS_MAGIC;
+	if (fstatfs(dir_fd, &fs) < 0)
+		return TREE_OTHER;
+	switch (fs.f_type) {
+	case SYSFS_MAGIC:
+		return TREE_SYSFS;
+	case TMPFS_MAGIC:
+	case EXT4_SUPER_MAGIC: /* and ext2, ext3 */
+	case XFS_SUPER_MAGIC:
+	case BTRFS_SUPER_MAGIC:
+		return TREE_PLAIN;
+	default: /* overlayfs, for one, reads the file below after it was copied up */
+		return TREE_OTHER;
+	}
 }
 
 void held_close(struct held *h, struct held_room *room)
@@ -38,16 +51,29 @@ void held_close(struct held *h, struct held_room *room)
 /* The number of a descriptor is the least that is free: it tells how many are in use. */
 static bool may_hold(struct held *h, const struct held_room *room, int fd)
 {
-	if (h->never || room->n >= room->max)
+	struct stat st;
+
+	if (h->never || room->n >= room->max || (uint32_t)fd >= room->max + HELD_RESERVE / 2)
 		return false;
-	h->never = !held_in_sysfs(fd);
-	return !h->never && (uint32_t)fd < held_limit() + HELD_RESERVE / 2;
+	h->never = fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_dev != room->dev;
+	return !h->never;
+}
+
+/* Of a link the file is opened, and never held. */
+static int open_file(struct held *h, int dir_fd, const char *path)
+{
+	int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | (h->never ? 0 : O_NOFOLLOW));
+
+	if (fd >= 0 || errno != ELOOP || h->never)
+		return fd;
+	h->never = true;
+	return openat(dir_fd, path, O_RDONLY | O_CLOEXEC);
 }
 
 int held_open_read(struct held *h, struct held_room *room, int dir_fd, const char *path, char *ret,
 		   size_t size)
 {
-	int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC), r;
+	int fd = open_file(h, dir_fd, path), r;
 
 	ret[0] = '\0';
 	if (fd < 0) {

@@ -50,6 +50,8 @@ int __wrap_fstatfs(int fd, struct statfs *ret)
 
 	if (trap.sysfs)
 		ret->f_type = SYSFS_MAGIC;
+	else if (trap.other)
+		ret->f_type = OVERLAYFS_SUPER_MAGIC;
 	return r;
 }
 
@@ -109,7 +111,8 @@ void open_root(struct fixture *f, const char *root, const char *device)
 int run(struct fixture *f, uint64_t after)
 {
 	f->now_ns += after * NSEC_PER_SEC;
-	return counter_reader_run(f->reader, &f->round, f->now_ns, f->now_ns + 5);
+	return counter_reader_run(f->reader, &f->round, f->now_ns,
+				  f->wall_ns ? f->wall_ns : f->now_ns + 5);
 }
 
 void read_tree(struct fixture *f, const char *tree, const char *device)

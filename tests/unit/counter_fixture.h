@@ -16,6 +16,7 @@ struct trap {
 	unsigned opens, allocations;
 	int counted_fd;		  /* of the last of them */
 	bool sysfs;		  /* the tree is to be taken for a /sys */
+	bool other;		  /* and this for one of a file system that nobody knows */
 	const char *fatal, *root; /* opening this path makes the tree at root lose its device */
 };
 
@@ -26,6 +27,7 @@ struct fixture {
 	struct counter_reader *reader;
 	struct counter_round round;
 	uint64_t now_ns;
+	uint64_t wall_ns; /* of the next rounds; 0: long before the tree was made */
 };
 
 int reader_setup(void **state);

@@ -1,10 +1,13 @@
-/* Files of sysfs are held open between rounds; those of a made-up tree, which anybody may replace,
- * are not. A trap makes a tree in $TMPDIR pass for a /sys. */
+/* Files of sysfs are held open between rounds, and those of a made-up tree as long as nobody puts
+ * others in their places. A trap makes a tree in $TMPDIR pass for a /sys. */
 #include "counter_fixture.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <sys/resource.h>
+#include <unistd.h>
+
+#include "probes/gid_table.h"
 
 #define PORT "class/infiniband/x/ports/1/"
 
@@ -33,17 +36,159 @@ static void test_file_of_sysfs_is_opened_once_and_read_each_round(void **state)
 	assert_int_equal(trap.opens, 1);
 }
 
-static void test_file_elsewhere_is_opened_each_round(void **state)
+/* A tree that was made a minute ago, so that each later change of a directory shows. */
+static void begin_plain(struct fixture *f)
 {
-	struct fixture *f = *state;
-
+	f->wall_ns = clock_wall_ns() + 60 * NSEC_PER_SEC;
 	begin(f);
 	trap.sysfs = false;
 	open_root(f, f->root, "x");
+	/* The first round finds the ports, the second one their directories as they were. */
+	assert_int_equal(run(f, 2), 0);
+	assert_int_equal(run(f, 2), 0);
+	trap.opens = 0;
+}
+
+static void move(const struct fixture *f, const char *from, const char *to)
+{
+	char before[256], after[256];
+
+	snprintf(before, sizeof(before), "%s/%s", f->root, from);
+	snprintf(after, sizeof(after), "%s/%s", f->root, to);
+	assert_int_equal(rename(before, after), 0);
+}
+
+static void erase(const struct fixture *f, const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", f->root, name);
+	assert_int_equal(unlink(path), 0);
+}
+
+static void test_file_of_a_plain_tree_is_opened_once_and_read_each_round(void **state)
+{
+	struct fixture *f = *state;
+
+	begin_plain(f);
+	for (unsigned i = 0; i < 5; i++) {
+		sysfs_tree_put(f->root, i % 2 ? "7\n" : "123456\n", PORT "hw_counters/a");
+		assert_int_equal(run(f, 2), 0);
+		check_value(f, 1, SOURCE_HW_COUNTERS, "a", i % 2 ? 7 : 123456);
+	}
+	assert_int_equal(trap.opens, 0);
+}
+
+static void test_replaced_file_of_a_plain_tree_is_news_in_the_next_round(void **state)
+{
+	struct fixture *f = *state;
+
+	begin_plain(f);
+	for (unsigned i = 0; i < 5; i++) {
+		sysfs_tree_put(f->root, i % 2 ? "7\n" : "123456\n", PORT "next");
+		move(f, PORT "next", PORT "hw_counters/a");
+		assert_int_equal(run(f, 2), 0);
+		check_value(f, 1, SOURCE_HW_COUNTERS, "a", i % 2 ? 7 : 123456);
+	}
+}
+
+static void test_what_comes_and_goes_in_a_plain_tree_is_news_in_the_next_round(void **state)
+{
+	struct fixture *f = *state;
+
+	begin_plain(f);
+	sysfs_tree_put(f->root, "3\n", PORT "hw_counters/c");
+	sysfs_tree_put(f->root, "4\n", PORT "counters/d");
+	sysfs_tree_put(f->root, "5\n", "class/infiniband/x/ports/2/hw_counters/e");
+	sysfs_tree_put(f->root, "6\n", "class/infiniband/x/hw_counters/f");
+	assert_int_equal(run(f, 2), 0);
+	check_value(f, 1, SOURCE_HW_COUNTERS, "c", 3);
+	check_value(f, 1, SOURCE_COUNTERS, "d", 4);
+	check_value(f, 2, SOURCE_HW_COUNTERS, "e", 5);
+	check_value(f, 0, SOURCE_HW_COUNTERS, "f", 6);
+	erase(f, PORT "hw_counters/a");
+	move(f, "class/infiniband/x/ports/2", "class/infiniband/x/two");
+	assert_int_equal(run(f, 2), 0);
+	check_absent(f, 1, SOURCE_HW_COUNTERS, "a");
+	check_absent(f, 2, SOURCE_HW_COUNTERS, "e");
+	check_value(f, 1, SOURCE_HW_COUNTERS, "b", 2);
+}
+
+static void test_directory_in_the_place_of_another_is_news_in_the_next_round(void **state)
+{
+	struct fixture *f = *state;
+
+	begin_plain(f);
+	sysfs_tree_put(f->root, "8\n", PORT "others/a");
+	assert_int_equal(run(f, 2), 0);
+	move(f, PORT "hw_counters", PORT "before");
+	move(f, PORT "others", PORT "hw_counters");
+	assert_int_equal(run(f, 2), 0);
+	check_value(f, 1, SOURCE_HW_COUNTERS, "a", 8);
+	check_absent(f, 1, SOURCE_HW_COUNTERS, "b");
+}
+
+static void test_file_that_is_a_link_is_opened_each_round(void **state)
+{
+	struct fixture *f = *state;
+
+	begin_plain(f);
+	sysfs_tree_put(f->root, "5\n", PORT "five");
+	sysfs_tree_put(f->root, "6\n", PORT "six");
+	sysfs_tree_link(f->root, "../link", PORT "hw_counters/c");
+	sysfs_tree_link(f->root, "five", PORT "link");
+	assert_int_equal(run(f, 2), 0);
+	check_value(f, 1, SOURCE_HW_COUNTERS, "c", 5);
+	assert_int_equal(run(f, 2), 0);
+	/* Not a directory of counters changes. */
+	sysfs_tree_link(f->root, "six", PORT "another");
+	move(f, PORT "another", PORT "link");
+	assert_int_equal(run(f, 2), 0);
+	check_value(f, 1, SOURCE_HW_COUNTERS, "c", 6);
+}
+
+static void check_opened_each_round(struct fixture *f)
+{
 	trap.opens = 0;
 	for (unsigned i = 0; i < 5; i++)
 		assert_int_equal(run(f, 2), 0);
 	assert_int_equal(trap.opens, 5);
+}
+
+/* Two changes may bear one time: after a change it takes a while until nothing can hide. */
+static void test_tree_that_was_just_edited_is_opened_each_round(void **state)
+{
+	struct fixture *f = *state;
+
+	begin_plain(f);
+	sysfs_tree_put(f->root, "9\n", PORT "hw_counters/new");
+	f->wall_ns = clock_wall_ns();
+	check_opened_each_round(f);
+}
+
+static void test_tree_of_an_unknown_file_system_is_opened_each_round(void **state)
+{
+	struct fixture *f = *state;
+
+	begin_plain(f);
+	trap.other = true;
+	open_root(f, f->root, "x");
+	check_opened_each_round(f);
+}
+
+static void test_each_file_of_sysfs_is_opened_anew_within_five_minutes(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned i = 0; i < 30; i++)
+		sysfs_tree_put(f->root, "1\n", PORT "hw_counters/c%u", i);
+	sysfs_tree_put(f->root, "1\n", PORT "hw_counters/d");
+	begin(f);
+	trap.opens = 0;
+	trap.counted = "hw_counters/d";
+	for (unsigned i = 0; i < 10; i++)
+		assert_int_equal(run(f, 30), 0);
+	assert_int_equal(trap.opens, 1);
 }
 
 static void test_sysfs_is_listed_every_thirty_seconds_or_when_poked(void **state)
@@ -102,15 +247,11 @@ static void test_attribute_that_fails_is_given_back_and_rests(void **state)
 static void test_device_that_returns_between_rounds_is_listed_anew(void **state)
 {
 	struct fixture *f = *state;
-	char before[256], after[256];
 
 	begin(f);
 	sysfs_tree_put(f->root, "9\n", "class/infiniband/y/ports/1/hw_counters/z");
-	snprintf(before, sizeof(before), "%s/class/infiniband/x", f->root);
-	snprintf(after, sizeof(after), "%s/class/infiniband/gone", f->root);
-	assert_int_equal(rename(before, after), 0);
-	snprintf(after, sizeof(after), "%s/class/infiniband/y", f->root);
-	assert_int_equal(rename(after, before), 0);
+	move(f, "class/infiniband/x", "class/infiniband/gone");
+	move(f, "class/infiniband/y", "class/infiniband/x");
 	assert_int_equal(run(f, 1), 0);
 	check_value(f, 1, SOURCE_HW_COUNTERS, "z", 9);
 	check_absent(f, 1, SOURCE_HW_COUNTERS, "a");
@@ -223,6 +364,44 @@ static void test_state_is_read_seldom_where_changes_are_told_and_at_once_then(vo
 	assert_int_equal(f->round.ports[0].state, 1);
 }
 
+#define FREE "0000:0000:0000:0000:0000:0000:0000:0000\n"
+#define TAKEN "fe80:0000:0000:0000:0ac0:ebff:fe00:0001\n"
+#define SLOTS 80 /* five blocks */
+
+static void test_gids_that_no_event_told_are_found_by_a_few_slots_a_minute(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned i = 0; i < SLOTS; i++)
+		sysfs_tree_put(f->root, i ? FREE : TAKEN, PORT "gids/%u", i);
+	begin(f);
+	counter_reader_set_told(f->reader, true);
+	assert_int_equal(f->round.n_gids, 1);
+	trap.counted = "gids/63";
+	trap.opens = 0;
+	/* Next to the used ones, and where the kernel looks next. */
+	sysfs_tree_put(f->root, TAKEN, PORT "gids/1");
+	sysfs_tree_put(f->root, TAKEN, PORT "gids/16");
+	assert_int_equal(run(f, 60), 0);
+	assert_int_equal(f->round.n_gids, 3);
+	sysfs_tree_put(f->root, FREE, PORT "gids/1");
+	sysfs_tree_put(f->root, TAKEN, PORT "gids/70");
+	for (unsigned i = 0; i < SLOTS / GID_BLOCK; i++)
+		assert_int_equal(run(f, 60), 0);
+	assert_true(trap.opens == 1 || trap.opens == 2);
+	assert_int_equal(f->round.n_gids, 3);
+	assert_int_equal(f->round.gids[2].index, 70);
+	/* From now on it is one of those that are used. */
+	sysfs_tree_put(f->root, FREE, PORT "gids/70");
+	assert_int_equal(run(f, 60), 0);
+	assert_int_equal(f->round.n_gids, 2);
+	/* And an event has all read. */
+	sysfs_tree_put(f->root, TAKEN, PORT "gids/79");
+	counter_reader_poke(f->reader);
+	assert_int_equal(run(f, 1), 0);
+	assert_int_equal(f->round.n_gids, 3);
+}
+
 static void test_renamed_netdev_is_followed_when_it_is_told(void **state)
 {
 	struct fixture *f = *state;
@@ -244,7 +423,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		READER_TEST(test_file_of_sysfs_is_opened_once_and_read_each_round),
-		READER_TEST(test_file_elsewhere_is_opened_each_round),
+		READER_TEST(test_file_of_a_plain_tree_is_opened_once_and_read_each_round),
+		READER_TEST(test_replaced_file_of_a_plain_tree_is_news_in_the_next_round),
+		READER_TEST(test_what_comes_and_goes_in_a_plain_tree_is_news_in_the_next_round),
+		READER_TEST(test_directory_in_the_place_of_another_is_news_in_the_next_round),
+		READER_TEST(test_file_that_is_a_link_is_opened_each_round),
+		READER_TEST(test_tree_that_was_just_edited_is_opened_each_round),
+		READER_TEST(test_tree_of_an_unknown_file_system_is_opened_each_round),
+		READER_TEST(test_each_file_of_sysfs_is_opened_anew_within_five_minutes),
 		READER_TEST(test_sysfs_is_listed_every_thirty_seconds_or_when_poked),
 		READER_TEST(test_attribute_that_left_and_returned_is_opened_anew),
 		READER_TEST(test_attribute_that_fails_is_given_back_and_rests),
@@ -253,6 +439,7 @@ int main(void)
 		READER_TEST(test_want_of_descriptors_gives_back_what_is_held),
 		READER_TEST(test_descriptors_go_with_the_device_and_the_reader),
 		READER_TEST(test_state_is_read_seldom_where_changes_are_told_and_at_once_then),
+		READER_TEST(test_gids_that_no_event_told_are_found_by_a_few_slots_a_minute),
 		READER_TEST(test_renamed_netdev_is_followed_when_it_is_told),
 	};
 
