@@ -165,18 +165,30 @@ class Soak(unittest.TestCase):
         for minute, ms in enumerate(cpu_ms):
             used += ms * 1e6
             collectors.add({"host1": mock.Mock(cpu_ns=used, at=60 * minute, rss=[5], fds=[9])})
-        return soak, lab, collectors
+        return collectors
+
+    def switch_on(self, refused=""):
+        """What the hosts are told, where the daemon says that of the kernel's log."""
+        lab = mock.Mock(hosts=["host1", "host2"])
+        lab.exec.return_value.stdout = refused
+        script("soak").collect_everything(lab)
+        return lab.exec.call_args_list
 
     def test_all_readers_are_switched_on_on_every_host(self):
-        _, lab, _ = self.collectors([])
-        text = lab.exec.call_args_list[0].kwargs["stdin"]
-        self.assertIn("interval = 1s", text)
-        lab.exec.assert_any_call("host1", "systemctl reload rdma-pingmesh")
+        calls = self.switch_on()
+        for host in ("host1", "host2"):
+            text = "".join(call.kwargs.get("stdin", "") for call in calls if call.args[0] == host)
+            for line in ("interval = 1s", "kernel_log = yes", "DeviceAllow=/dev/kmsg r"):
+                self.assertIn(line, text)
+
+    def test_a_reader_that_the_daemon_may_not_have_is_a_failure(self):
+        with self.assertRaisesRegex(AssertionError, "host1: the kernel log is not followed"):
+            self.switch_on("the kernel log is not followed")
 
     def test_cpu_that_grows_fails_and_a_busy_start_does_not(self):
-        self.collectors([9000, 9000] + [600] * 12)[2].report()
+        self.collectors([9000, 9000] + [600] * 12).report()
         with self.assertRaisesRegex(AssertionError, "CPU of host1 grew"):
-            self.collectors([600] * 8 + [900] * 6)[2].report()
+            self.collectors([600] * 8 + [900] * 6).report()
 
 
 if __name__ == "__main__":
