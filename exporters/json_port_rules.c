@@ -36,6 +36,8 @@ void json_put_port_rules(struct jsonw *j, const struct snap_port_rules *p)
 	jsonw_put_string(j, "verdict", verdict_name(p ? p->verdict : VERDICT_UNKNOWN));
 	jsonw_put_string(j, "cause", cause_name(p ? p->cause : CAUSE_NONE));
 	jsonw_put_string(j, "reason", p ? p->reason : "");
+	jsonw_key(j, "expected");
+	jsonw_bool(j, p && p->expected);
 	put_states(j, p);
 	jsonw_key(j, "rates");
 	jsonw_open_object(j);

@@ -30,6 +30,20 @@ static void put_rules(struct exposition *e, const struct snapshot *s)
 	}
 }
 
+static void put_expected(struct exposition *e, const struct snapshot *s)
+{
+	exposition_family(e, "rdma_port_expected", FAMILY_GAUGE,
+			  "1: a rail uses the port and it was up once, so that its link and what "
+			  "rules say of it count for the host; 0: they are only told.");
+	for (size_t i = 0; i < s->n_devices; i++) {
+		const struct snap_device *d = &s->devices[i];
+
+		for (size_t k = 0; told(d) && k < d->n_port_rules; k++)
+			if (metrics_open_port(e, d, d->port_rules[k].port))
+				exposition_u64(e, d->port_rules[k].expected);
+	}
+}
+
 static void put_port_verdicts(struct exposition *e, const struct snapshot *s)
 {
 	exposition_family(
@@ -66,6 +80,7 @@ static void put_device_verdicts(struct exposition *e, const struct snapshot *s)
 void metrics_put_rules(struct exposition *e, const struct snapshot *s)
 {
 	put_rules(e, s);
+	put_expected(e, s);
 	put_port_verdicts(e, s);
 	put_device_verdicts(e, s);
 }

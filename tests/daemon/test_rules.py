@@ -104,6 +104,8 @@ def test_a_port_that_goes_down_is_failing_and_then_only_told(ramping):
     assert finding["severity"] == "critical" and "is DOWN" in finding["text"]
     assert d.rule_id("link_down") == 2
     assert d.metric("rdma_port_verdict_id", device="mlx5_0", port="1") == 2
+    assert d.metric("rdma_port_expected", device="mlx5_0", port="1") == 1
+    assert d.first_port()["expected"] is True
     assert d.metric("rdma_device_verdict_id", device="mlx5_0") == 2
     assert d.metric("rdma_finding", cause="local_port", severity="critical", subject=SUBJECT) == 1
     shown = d.command("devices").stdout
@@ -114,6 +116,21 @@ def test_a_port_that_goes_down_is_failing_and_then_only_told(ramping):
     wait_for(lambda: d.rule_id("link_down") != 2, what="up again")
     wait_for(lambda: d.finding("link_down") is None, what="forgotten")
     assert d.first_port()["verdict"] == "ok"
+
+
+def test_a_port_that_was_never_up_counts_for_nothing(ramping):
+    d = ramping
+    d.stop()
+    d.put("state", "1: DOWN")
+    d.start()
+    labels = {"device": "mlx5_0", "port": "1"}
+    wait_for(lambda: d.metric("rdma_port_expected", **labels) == 0, what="its first round")
+    assert d.first_port()["expected"] is False
+    assert d.rule_state("link_down") == "not_applicable" and d.rule_id("link_down") is None
+    assert d.finding("link_down") is None
+    d.put("state", "4: ACTIVE")
+    wait_for(lambda: d.metric("rdma_port_expected", **labels) == 1, what="it came up once")
+    assert d.rule_state("link_down") == "ok"
 
 
 def test_losses_are_found_and_a_reload_takes_the_rule_away(ramping):
