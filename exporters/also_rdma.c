@@ -111,7 +111,8 @@ static void add_ours(struct items *all, const struct counter_value *v)
 	char wide[FACT_NAME];
 	const char *name = counter_wide_form(v->source, v->name, wide) ? wide : v->name;
 
-	if (metric_name_usable(scope, name, row->kind == KIND_GAUGE))
+	/* Those of legs have families that no exporter of others has. */
+	if (v->source != SOURCE_LEG && metric_name_usable(scope, name, row->kind == KIND_GAUGE))
 		snprintf(all->ours[all->n_ours++], sizeof(*all->ours), "rdma_%s%s%s", prefix[scope],
 			 name, row->unit == UNIT_WORDS ? "_bytes" : "");
 }

@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/names.h"
 #include "exporters/gid_text.h"
 #include "exporters/json_port_rules.h"
 #include "exporters/json_port_facts.h"
 #include "exporters/json_device_health.h"
+#include "probes/counter_table.h"
 
 /* A name that two sources have is told by the second one with its source before it. */
 static bool name_taken(const struct snap_device *d, size_t i)
@@ -29,7 +31,7 @@ static void put_counters(struct jsonw *j, const struct snap_device *d, unsigned 
 	for (size_t i = 0; i < d->n_values; i++) {
 		const struct counter_value *v = &d->values[i];
 
-		if (v->port != port || v->source == SOURCE_ETHTOOL)
+		if (v->port != port || v->source == SOURCE_ETHTOOL || v->source == SOURCE_LEG)
 			continue;
 		if (name_taken(d, i))
 			snprintf(key, sizeof(key), "%s/%s", counter_source_name(v->source),
@@ -51,6 +53,40 @@ static void put_netdev_counters(struct jsonw *j, const struct snap_device *d, un
 		if (v->port == port && v->source == SOURCE_ETHTOOL)
 			jsonw_put_u64(j, v->name, v->value);
 	}
+	jsonw_close_object(j);
+}
+
+/* The leg of a value, whose name begins with it. */
+static void leg_of(const struct counter_value *v, char ret[FACT_NAME])
+{
+	name_copy(ret, FACT_NAME, v->name);
+	ret[strcspn(ret, "/")] = '\0';
+}
+
+/* {"ens1f0np0":{"rx_prio3_pause":7}}: values come sorted, those of a leg side by side. */
+static void put_leg_counters(struct jsonw *j, const struct snap_device *d, unsigned port)
+{
+	char last[FACT_NAME] = "", leg[FACT_NAME];
+
+	jsonw_key(j, "leg_counters");
+	jsonw_open_object(j);
+	for (size_t i = 0; i < d->n_values; i++) {
+		const struct counter_value *v = &d->values[i];
+
+		if (v->port != port || v->source != SOURCE_LEG)
+			continue;
+		leg_of(v, leg);
+		if (strcmp(leg, last) != 0) {
+			if (last[0])
+				jsonw_close_object(j);
+			jsonw_key(j, leg);
+			jsonw_open_object(j);
+			name_copy(last, sizeof(last), leg);
+		}
+		jsonw_put_u64(j, counter_plain_name(SOURCE_LEG, v->name), v->value);
+	}
+	if (last[0])
+		jsonw_close_object(j);
 	jsonw_close_object(j);
 }
 
@@ -122,6 +158,7 @@ static void put_port(struct jsonw *j, const struct snapshot *s, const struct sna
 	put_gids(j, d, p->port);
 	put_counters(j, d, p->port);
 	put_netdev_counters(j, d, p->port);
+	put_leg_counters(j, d, p->port);
 	put_saturated(j, d, p->port);
 	json_put_port_rules(j, snapshot_port_rules(d, p->port));
 	jsonw_close_object(j);

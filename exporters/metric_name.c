@@ -18,6 +18,7 @@ static const char *const reserved_prefixes[] = {
 	"priority_",
 	"device_",
 	"finding",
+	"leg_",
 	"hw_stat",
 	"mesh_",
 	"path_",

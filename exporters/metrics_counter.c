@@ -66,7 +66,7 @@ static void add_entry(struct entries *all, const struct snap_device *d,
 	struct entry *e = &all->item[all->n];
 
 	e->row = counter_row_of(v->source, v->name);
-	if (v->source == SOURCE_ETHTOOL) /* families of their own */
+	if (v->source == SOURCE_ETHTOOL || v->source == SOURCE_LEG) /* families of their own */
 		return;
 	if (e->row->kind == KIND_SETTING || has_wide_form(d, v))
 		return;

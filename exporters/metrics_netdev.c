@@ -1,5 +1,6 @@
 /* Families of the statistics of the ports' netdevs. Those that are of a priority are told under one
- * name for all vendors, the others by their own. */
+ * name for all vendors, the others by their own. What the legs of a bond tell has families of its
+ * own, rdma_leg_ where a port's netdev has rdma_, and the leg's name as a label. */
 #include "exporters/metrics_parts.h"
 
 #include <stdio.h>
@@ -54,8 +55,10 @@ struct stat {
 	const struct snap_device *device;
 	const struct counter_value *value;
 	const struct counter_row *row;
-	size_t family; /* index into priority_families, or one of the above */
-	int priority;  /* -1: none */
+	const char *name; /* without that of the leg */
+	size_t leg_len;	  /* of the leg's name, which begins the value's; 0: of no leg */
+	size_t family;	  /* index into priority_families, or one of the above */
+	int priority;	  /* -1: none */
 };
 
 struct stats {
@@ -76,21 +79,24 @@ static size_t family_of(const struct stat *s)
 		if (signal == priority_families[i].rx || signal == priority_families[i].tx)
 			return i;
 	}
-	return metric_name_usable(METRIC_NETDEV, s->value->name, is_gauge(s)) ? BY_NAME : VERBATIM;
+	return metric_name_usable(METRIC_NETDEV, s->name, is_gauge(s)) ? BY_NAME : VERBATIM;
 }
 
-static void add(struct stats *all, const struct snap_device *d, const struct counter_value *v)
+static void add(struct stats *all, const struct snap_device *d, const struct counter_value *v,
+		enum counter_source source)
 {
 	struct stat *s = &all->item[all->n];
 
-	if (v->source != SOURCE_ETHTOOL)
+	if (v->source != source)
 		return;
 	s->device = d;
 	s->value = v;
 	s->row = counter_row_of(v->source, v->name);
 	if (s->row->kind == KIND_SETTING)
 		return;
-	s->priority = counter_row_priority(s->row, v->name);
+	s->name = counter_plain_name(source, v->name);
+	s->leg_len = source == SOURCE_LEG ? strcspn(v->name, "/") : 0;
+	s->priority = counter_row_priority(s->row, s->name);
 	s->family = family_of(s);
 	all->n++;
 }
@@ -100,6 +106,14 @@ static int compare_number(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
+static int compare_leg(const struct stat *x, const struct stat *y)
+{
+	size_t len = x->leg_len < y->leg_len ? x->leg_len : y->leg_len;
+	int order = strncmp(x->value->name, y->value->name, len);
+
+	return order ? order : compare_number(x->leg_len, y->leg_len);
+}
+
 /* Series of one family together, and two that would be the same side by side. */
 static int compare(const void *a, const void *b)
 {
@@ -107,24 +121,27 @@ static int compare(const void *a, const void *b)
 	int order = compare_number(x->family, y->family);
 
 	if (order == 0 && x->family >= BY_NAME)
-		order = strcmp(x->value->name, y->value->name);
+		order = strcmp(x->name, y->name);
 	if (order == 0)
 		order = strcmp(x->device->name, y->device->name);
 	if (order == 0)
 		order = compare_number(x->value->port, y->value->port);
 	if (order == 0)
+		order = compare_leg(x, y);
+	if (order == 0)
 		order = x->priority - y->priority;
 	if (order == 0)
 		order = compare_number(x->row->direction, y->row->direction);
-	return order ? order : strcmp(x->value->name, y->value->name);
+	return order ? order : strcmp(x->name, y->name);
 }
 
 static bool same_series(const struct stat *x, const struct stat *y)
 {
 	return x->family == y->family && x->device == y->device &&
 	       x->value->port == y->value->port && x->priority == y->priority &&
+	       compare_leg(x, y) == 0 &&
 	       (x->family >= BY_NAME || x->row->direction == y->row->direction) &&
-	       (x->family < BY_NAME || strcmp(x->value->name, y->value->name) == 0);
+	       (x->family < BY_NAME || strcmp(x->name, y->name) == 0);
 }
 
 /* Two statistics never become one series: the second one is told verbatim. */
@@ -147,7 +164,7 @@ static void settle(struct stats *all)
 		qsort(all->item, all->n, sizeof(*all->item), compare);
 }
 
-static bool collect(struct stats *all, const struct snapshot *s)
+static bool collect(struct stats *all, const struct snapshot *s, enum counter_source source)
 {
 	size_t n = 0;
 
@@ -158,7 +175,7 @@ static bool collect(struct stats *all, const struct snapshot *s)
 		return false;
 	for (size_t i = 0; i < s->n_devices; i++) {
 		for (size_t k = 0; k < s->devices[i].n_values; k++)
-			add(all, &s->devices[i], &s->devices[i].values[k]);
+			add(all, &s->devices[i], &s->devices[i].values[k], source);
 	}
 	qsort(all->item, all->n, sizeof(*all->item), compare);
 	settle(all);
@@ -167,29 +184,50 @@ static bool collect(struct stats *all, const struct snapshot *s)
 
 static bool same_family(const struct stat *x, const struct stat *y)
 {
-	return x->family == y->family &&
-	       (x->family != BY_NAME || strcmp(x->value->name, y->value->name) == 0);
+	return x->family == y->family && (x->family != BY_NAME || strcmp(x->name, y->name) == 0);
+}
+
+/* rdma_pfc_pause_frames as of a port, rdma_leg_pfc_pause_frames as of a leg. */
+static void family_name(const struct stat *s, const char *name, char ret[FAMILY_NAME_MAX + 1])
+{
+	const char *of = s->leg_len ? "rdma_leg_" : "rdma_";
+
+	snprintf(ret, FAMILY_NAME_MAX + 1, "%s%s", of, name + strlen("rdma_"));
+}
+
+static void begin_verbatim(struct exposition *e, const struct stat *s)
+{
+	if (s->leg_len)
+		exposition_family(e, "rdma_leg_netdev_stat", FAMILY_COUNTER,
+				  "Statistics of the legs of bonds whose names cannot be names of "
+				  "metrics, verbatim.");
+	else
+		exposition_family(e, "rdma_netdev_stat", FAMILY_COUNTER,
+				  "Statistics of the ports' netdevs whose names cannot be names of "
+				  "metrics, verbatim.");
 }
 
 static void begin_family(struct exposition *e, const struct stat *s, char help[HELP_SIZE])
 {
-	char name[FAMILY_NAME_MAX + 1];
+	char plain[FAMILY_NAME_MAX + 1], name[FAMILY_NAME_MAX + 1];
 
-	if (s->family < BY_NAME) {
-		exposition_family(e, priority_families[s->family].name, FAMILY_COUNTER,
-				  priority_families[s->family].help);
-		return;
-	}
 	if (s->family == VERBATIM) {
-		exposition_family(e, "rdma_netdev_stat", FAMILY_COUNTER,
-				  "Statistics of the ports' netdevs whose names cannot be names of "
-				  "metrics, verbatim.");
+		begin_verbatim(e, s);
 		return;
 	}
-	snprintf(name, sizeof(name), "rdma_netdev_%s", s->value->name);
-	snprintf(help, HELP_SIZE, "The driver's %s %s of the port's netdev%s%s.",
-		 is_gauge(s) ? "value" : "statistic", s->value->name, s->row->help[0] ? ": " : "",
-		 s->row->help);
+	if (s->family < BY_NAME) {
+		family_name(s, priority_families[s->family].name, name);
+		snprintf(help, HELP_SIZE, "%s%s", s->leg_len ? "Of a leg of the port's bond: " : "",
+			 priority_families[s->family].help);
+		exposition_family(e, name, FAMILY_COUNTER, help);
+		return;
+	}
+	snprintf(plain, sizeof(plain), "rdma_netdev_%s", s->name);
+	family_name(s, plain, name);
+	snprintf(help, HELP_SIZE, "The driver's %s %s of %s%s%s.",
+		 is_gauge(s) ? "value" : "statistic", s->name,
+		 s->leg_len ? "a leg of the port's bond" : "the port's netdev",
+		 s->row->help[0] ? ": " : "", s->row->help);
 	exposition_family(e, name, is_gauge(s) ? FAMILY_GAUGE : FAMILY_COUNTER, help);
 }
 
@@ -200,14 +238,20 @@ static uint64_t nanoseconds(uint64_t us)
 
 static void put_stat(struct exposition *e, const struct stat *s)
 {
+	char leg[FACT_NAME];
+
 	exposition_sample(e, "");
 	exposition_label(e, "device", s->device->name);
 	exposition_label_u64(e, "port", s->value->port);
+	if (s->leg_len) {
+		snprintf(leg, sizeof(leg), "%.*s", (int)s->leg_len, s->value->name);
+		exposition_label(e, "netdev", leg);
+	}
 	if (s->family < BY_NAME) {
 		exposition_label_u64(e, "priority", (uint64_t)s->priority);
 		exposition_label(e, "direction", counter_direction_name(s->row->direction));
 	} else if (s->family == VERBATIM) {
-		exposition_label(e, "name", s->value->name);
+		exposition_label(e, "name", s->name);
 	}
 	if (s->family < BY_NAME && s->row->unit == UNIT_MICROSECONDS)
 		exposition_seconds(e, nanoseconds(s->value->value));
@@ -238,14 +282,20 @@ static void put_all(struct exposition *e, const struct stats *all)
 	}
 }
 
-void metrics_put_netdevs(struct exposition *e, const struct snapshot *s)
+static void put_source(struct exposition *e, const struct snapshot *s, enum counter_source source)
 {
 	struct stats all = {0};
 
-	if (!collect(&all, s)) {
+	if (!collect(&all, s, source)) {
 		e->out->failed = true;
 		return;
 	}
 	put_all(e, &all);
 	free(all.item);
+}
+
+void metrics_put_netdevs(struct exposition *e, const struct snapshot *s)
+{
+	put_source(e, s, SOURCE_ETHTOOL);
+	put_source(e, s, SOURCE_LEG);
 }

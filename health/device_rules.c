@@ -146,7 +146,8 @@ static unsigned counters_port(const struct counter_round *round, uint8_t port)
 /* sysfs tells of a port whether its netdev is there or not; the netdev has its own way. */
 static bool is_file(const struct counter_value *v)
 {
-	return v->source != SOURCE_ETHTOOL && v->source != SOURCE_OPTIONAL;
+	return v->source != SOURCE_ETHTOOL && v->source != SOURCE_OPTIONAL &&
+	       v->source != SOURCE_LEG;
 }
 
 static void count_values(const struct counter_round *round, struct rule_input *ask)

@@ -9,7 +9,7 @@
 
 #define SLOTS 72
 #define SPACING_NS (9 * NSEC_PER_SEC / 2) /* rounds of 5 s are never exactly so: below that */
-#define SERIES_MAX (RATES_PORT_SERIES * PORT_MAX)
+#define SERIES_MAX ((RATES_PORT_SERIES + RATES_LEG_SERIES) * PORT_MAX)
 #define SOURCE_OWN COUNTER_SOURCE_COUNT
 /* A counter that is not there any more for this long has been forgotten, rounds or time. */
 #define MISSED_ROUNDS 3
@@ -62,7 +62,7 @@ struct rates {
 	struct series **series;
 	struct series *of_key[RATE_KEYS];
 	size_t next; /* where the counter is that comes next, if they come in the order of before */
-	size_t of_port[PORT_MAX + 1];
+	size_t of_port[PORT_MAX + 1], of_legs[PORT_MAX + 1];
 };
 
 struct rates *rates_new(void)
@@ -158,13 +158,25 @@ static bool grow(struct rates *r)
 	return true;
 }
 
+/* How many counters there are of a port itself, or of its legs. */
+static size_t *count_of(struct rates *r, unsigned port, unsigned source)
+{
+	return source == SOURCE_LEG ? &r->of_legs[port] : &r->of_port[port];
+}
+
+static bool has_room(struct rates *r, unsigned port, unsigned source)
+{
+	size_t max = source == SOURCE_LEG ? RATES_LEG_SERIES : RATES_PORT_SERIES;
+
+	return port <= PORT_MAX && *count_of(r, port, source) < max && r->n < SERIES_MAX && grow(r);
+}
+
 static struct series *add_series(struct rates *r, unsigned port, unsigned source, const char *name,
 				 unsigned key)
 {
 	struct series *s;
 
-	if (port > PORT_MAX || r->of_port[port] == RATES_PORT_SERIES || r->n == SERIES_MAX ||
-	    !grow(r))
+	if (!has_room(r, port, source))
 		return NULL;
 	s = calloc(1, sizeof(*s));
 	if (!s)
@@ -176,7 +188,7 @@ static struct series *add_series(struct rates *r, unsigned port, unsigned source
 	s->key = (uint16_t)key;
 	s->next = r->of_key[key];
 	r->of_key[key] = s;
-	r->of_port[port]++;
+	++*count_of(r, port, source);
 	r->series[r->n++] = s;
 	return s;
 }
@@ -214,7 +226,7 @@ static void forget_old(struct rates *r)
 		struct series *s = r->series[i];
 
 		if (is_old(r, s)) {
-			r->of_port[s->port]--;
+			--*count_of(r, s->port, s->source);
 			free(s);
 		} else {
 			r->series[kept++] = s;
@@ -253,9 +265,16 @@ static void step(struct series *s, uint64_t value, uint64_t now_ns)
 	s->covered_ns += passed;
 }
 
+static bool there(const struct rates *r, const struct series *s)
+{
+	return s->seen_round + MISSED_ROUNDS >= r->rounds;
+}
+
 static void take(struct rates *r, struct series *s, uint64_t value, uint64_t now_ns)
 {
-	if (s->seen_ns)
+	bool returned = s->source == SOURCE_LEG && !there(r, s);
+
+	if (s->seen_ns && !returned)
 		step(s, value, now_ns);
 	s->value = value;
 	s->seen_ns = now_ns;
@@ -278,7 +297,8 @@ static void take_value(struct rates *r, const struct counter_value *v, uint64_t 
 		if (!s)
 			return;
 		s->row = row;
-		s->priority = (int8_t)counter_row_priority(row, v->name);
+		s->priority =
+			(int8_t)counter_row_priority(row, counter_plain_name(v->source, v->name));
 	}
 	take(r, s, v->value, now_ns);
 }
@@ -382,11 +402,6 @@ static bool window_of(const struct rates *r, const struct series *s, uint64_t wi
 	return true;
 }
 
-static bool there(const struct rates *r, const struct series *s)
-{
-	return s->seen_round + MISSED_ROUNDS >= r->rounds;
-}
-
 static bool is_optional(const struct series *s)
 {
 	return !strncmp(s->name, "cc_", 3);
@@ -396,15 +411,17 @@ static unsigned rank_of(const struct series *s)
 {
 	switch (s->source) {
 	case SOURCE_HW_COUNTERS:
-		return is_optional(s) ? 4 : 0;
+		return is_optional(s) ? 5 : 0;
 	case SOURCE_ETHTOOL:
 		return 1;
-	case SOURCE_COUNTERS_EXT:
+	case SOURCE_LEG:
 		return 2;
-	case SOURCE_COUNTERS:
+	case SOURCE_COUNTERS_EXT:
 		return 3;
+	case SOURCE_COUNTERS:
+		return 4;
 	}
-	return 5;
+	return 6;
 }
 
 static bool goes_before(const struct series *a, const struct series *b)
@@ -431,18 +448,68 @@ static bool adds_to(const struct series *first, const struct series *s)
 	return false;
 }
 
+/* Both of the same leg, or both of the port itself. */
+static bool same_leg(const struct series *a, const struct series *b)
+{
+	size_t len = strcspn(a->name, "/");
+
+	if (a->source != SOURCE_LEG || b->source != SOURCE_LEG)
+		return a->source != SOURCE_LEG && b->source != SOURCE_LEG;
+	return strncmp(a->name, b->name, len + 1) == 0;
+}
+
+/* of: of that one's leg; NULL: of any. */
 static const struct series *preferred(const struct rates *r, unsigned port, unsigned key,
-				      int priority)
+				      int priority, const struct series *of)
 {
 	const struct series *best = NULL;
 
 	for (const struct series *s = r->of_key[key]; s; s = s->next) {
 		if (s->port != port || s->priority != priority || !there(r, s))
 			continue;
-		if (!best || goes_before(s, best))
+		if ((!best || goes_before(s, best)) && (!of || same_leg(s, of)))
 			best = s;
 	}
 	return best;
+}
+
+/* Whether s is part of what is told where first goes before all others. */
+static bool is_part(const struct rates *r, const struct series *first, const struct series *s)
+{
+	if (s->port != first->port || s->priority != first->priority || !there(r, s))
+		return false;
+	if (first->source == SOURCE_LEG && s->source == SOURCE_LEG)
+		first = preferred(r, s->port, s->key, s->priority, s);
+	return s == first || (same_leg(first, s) && adds_to(first, s));
+}
+
+/* Two legs that each stood still for half of the time are no port that stood still for all of it.
+ */
+static bool is_share(const struct series *s)
+{
+	if (s->source != SOURCE_LEG)
+		return false;
+	switch (s->row->unit) {
+	case UNIT_TICKS:
+	case UNIT_SECONDS:
+	case UNIT_MILLISECONDS:
+	case UNIT_MICROSECONDS:
+	case UNIT_PERCENT:
+		return true;
+	case UNIT_NONE:
+	case UNIT_EVENTS:
+	case UNIT_PACKETS:
+	case UNIT_FRAMES:
+	case UNIT_BYTES:
+	case UNIT_WORDS:
+	case UNIT_BITS:
+	case UNIT_SYMBOLS:
+	case UNIT_BLOCKS:
+	case UNIT_REQUESTS:
+	case UNIT_OBJECTS:
+		break;
+	}
+	return false;
 }
 
 /* The name is that of the one that grew most. */
@@ -464,26 +531,36 @@ static void add_up(struct rate *sum, const struct rate *one, double *most)
 bool rates_get(const struct rates *r, unsigned port, unsigned key, int priority,
 	       enum rate_window window, struct rate *ret)
 {
-	const struct series *first = preferred(r, port, key, priority);
+	const struct series *first = preferred(r, port, key, priority, NULL);
 	uint64_t ns = rate_window_ns[window];
 	struct rate sum, one;
-	double most;
+	double most = 0;
+	bool any;
 
-	if (!first || !window_of(r, first, ns, &sum))
+	if (!first)
 		return false;
-	most = sum.growth;
+	any = window_of(r, first, ns, &sum);
+	if (any)
+		most = sum.growth;
 	for (const struct series *s = r->of_key[key]; s; s = s->next) {
-		if (s != first && s->port == port && s->priority == priority && there(r, s) &&
-		    adds_to(first, s) && window_of(r, s, ns, &one))
+		if (s == first || !is_part(r, first, s) || !window_of(r, s, ns, &one))
+			continue;
+		if (!any || (is_share(s) && one.per_second > sum.per_second)) {
+			sum = one;
+			most = one.growth;
+		} else if (!is_share(s)) {
 			add_up(&sum, &one, &most);
+		}
+		any = true;
 	}
-	*ret = sum;
-	return true;
+	if (any)
+		*ret = sum;
+	return any;
 }
 
 bool rates_has(const struct rates *r, unsigned port, unsigned key, int priority)
 {
-	return preferred(r, port, key, priority) != NULL;
+	return preferred(r, port, key, priority, NULL) != NULL;
 }
 
 unsigned rates_level(const struct rates *r, unsigned port, bool lone, unsigned key, int priority)

@@ -12,12 +12,17 @@
  * source only those are added that count different things (lanes, kinds of one error), else the
  * driver's own goes before the optional one (cc_*) and the first name before the others.
  *
- * Bounded: at most RATES_PORT_SERIES counters a port, each of a kB; a NIC with all there is, and
- * pauses of eight priorities, has 150. Not thread safe. */
+ * What the legs of a port's bond count is the port's where nothing else of it counts the same:
+ * their sum, or what the worst of them has where it is a share of time. A leg that was away begins
+ * anew: what it did meanwhile was not the port's.
+ *
+ * Bounded: at most RATES_PORT_SERIES counters a port, and RATES_LEG_SERIES of its legs, each of a
+ * kB; a NIC with all there is, and pauses of eight priorities, has 150. Not thread safe. */
 #pragma once
 #include "probes/counter_table.h"
 
 #define RATES_PORT_SERIES 192
+#define RATES_LEG_SERIES 512
 #define RATES_PRIORITIES 8
 
 enum rate_window { RATE_10S, RATE_1M, RATE_5M };

@@ -17,7 +17,7 @@
 #include "probes/device_fact.h"
 #include "probes/dir_stamp.h"
 #include "probes/gid_table.h"
-#include "probes/netdev_stats.h"
+#include "probes/netdev_reader.h"
 #include "probes/pci_link.h"
 #include "probes/port_fact.h"
 #include "probes/port_setup.h"
@@ -55,8 +55,7 @@ struct counter_reader {
 	dev_t dir_dev;
 	ino_t dir_ino; /* of the device's directory: another device has another */
 	uint64_t success_wall_ns;
-	uint64_t resets_seen;
-	struct counter_reset resets[RESETS_KEPT];
+	struct reset_log resets;
 	uint64_t errors[PORT_MAX + 1][READ_ERROR_COUNT];
 	struct device_fact device;
 	uint32_t n_ports, ports_dropped;
@@ -65,13 +64,10 @@ struct counter_reader {
 	struct counter_set set;
 	struct dir_stamp ports_stamp, stamps[PORT_MAX + 1][COUNTER_DIRS]; /* of a plain tree */
 	uint32_t listings;
-	uint32_t list_dropped;	   /* files that found no room */
-	uint32_t values_dropped;   /* those, and statistics of netdevs */
-	uint32_t netdev_stats_max; /* 0: none are asked for */
-	bool has_ethtool;
-	struct ethtool ethtool;
+	uint32_t list_dropped;	 /* files that found no room */
+	uint32_t values_dropped; /* those, and statistics of netdevs */
 	struct port_setup setup;
-	struct netdev_stats netdev_stats[PORT_MAX]; /* by index, as ports */
+	struct netdev_reader netdevs;
 	bool ask_netlink;
 	struct counter_netlink netlink;
 };
@@ -118,8 +114,7 @@ void counter_reader_free(struct counter_reader *r)
 {
 	if (!r)
 		return;
-	if (r->has_ethtool)
-		ethtool_close(&r->ethtool);
+	netdev_reader_close(&r->netdevs);
 	counter_set_clear(&r->set);
 	port_setup_close(&r->setup);
 	free(r->root);
@@ -130,7 +125,7 @@ void counter_reader_free(struct counter_reader *r)
 
 void counter_reader_set_netdev_stats(struct counter_reader *r, uint32_t max)
 {
-	r->netdev_stats_max = max;
+	r->netdevs.max = max;
 }
 
 void counter_reader_poke(struct counter_reader *r)
@@ -294,7 +289,7 @@ static void names_read(struct counter_reader *r, int dev_fd, uint64_t now_ns, bo
 			       r->errors[i + 1]);
 		netdev_name_read(r, dev_fd, f);
 		/* Their number tells of nearly all changes; this is for the rest. */
-		r->netdev_stats[i].stale = true;
+		netdev_reader_stale(&r->netdevs, i);
 	}
 	r->configs_read_ns = 0;
 	r->names_read_ns = now_ns;
@@ -325,8 +320,7 @@ static void facts_read(struct counter_reader *r, int dev_fd, uint64_t now_ns, bo
 		counter_set_retry(&r->set);
 		for (uint32_t i = 0; i < r->n_ports; i++)
 			port_reader_retry(&r->ports[i]);
-		for (uint32_t i = 0; i < PORT_MAX; i++)
-			netdev_stats_retry(&r->netdev_stats[i]);
+		netdev_reader_retry(&r->netdevs);
 	}
 	r->poked = false;
 	if (anew || r->state_read_ns == 0)
@@ -455,25 +449,16 @@ static void file_failed(struct counter_reader *r, struct counter_file *f, enum r
 	r->errors[level_of(r, f->port)][error]++;
 }
 
-static void reset_note(struct counter_reader *r, const struct counter_reset *reset,
-		       const char *name)
-{
-	struct counter_reset *kept = &r->resets[r->resets_seen++ % RESETS_KEPT];
-
-	*kept = *reset;
-	name_copy(kept->name, sizeof(kept->name), name);
-}
-
 static void file_note(struct counter_reader *r, struct counter_file *f, uint64_t value)
 {
 	if (f->has_last && f->row->kind == KIND_COUNTER &&
 	    counter_delta(f->row->width, f->last, value).step == STEP_RESET)
-		reset_note(r,
-			   &(struct counter_reset){.before = f->last,
-						   .now = value,
-						   .port = f->port,
-						   .source = f->source},
-			   f->name);
+		reset_log_add(&r->resets,
+			      &(struct counter_reset){.before = f->last,
+						      .now = value,
+						      .port = f->port,
+						      .source = f->source},
+			      f->name);
 	f->has_last = true;
 	f->last = value;
 	r->any_read = true;
@@ -531,77 +516,28 @@ static void counters_read(struct counter_reader *r, int dev_fd, struct counter_r
 	}
 }
 
-/* A statistic that is in no row may be no counter at all: that it falls is no news. */
-static void stat_note(struct counter_reader *r, const struct netdev_stat *stat, uint8_t port)
-{
-	const struct counter_row *row = stat->row;
-
-	if (!stat->has_before || !row->name[0] || row->kind != KIND_COUNTER ||
-	    counter_delta(row->width, stat->before, stat->value).step != STEP_RESET)
-		return;
-	reset_note(r,
-		   &(struct counter_reset){.before = stat->before,
-					   .now = stat->value,
-					   .port = port,
-					   .source = SOURCE_ETHTOOL},
-		   stat->name);
-}
-
-static void stats_tell(struct counter_reader *r, const struct netdev_stats *s, uint8_t port,
-		       struct counter_round *round)
-{
-	for (uint32_t i = 0; i < s->n; i++) {
-		const struct netdev_stat *stat = &s->stat[i];
-		struct counter_value *v = &round->values[round->n_values];
-
-		stat_note(r, stat, port);
-		if (round->n_values == COUNTER_MAX) {
-			r->values_dropped++;
-			continue;
-		}
-		*v = (struct counter_value){
-			.value = stat->value, .port = port, .source = SOURCE_ETHTOOL};
-		memcpy(v->name, stat->name, sizeof(stat->name));
-		round->n_values++;
-	}
-	r->values_dropped += s->dropped;
-}
-
-static void netdev_read(struct counter_reader *r, uint32_t index, struct counter_round *round)
-{
-	struct port_fact *port = &r->ports[index].fact;
-	struct netdev_stats *s = &r->netdev_stats[index];
-	int got = netdev_stats_read(s, &r->ethtool, port->netdev, r->netdev_stats_max);
-
-	if (got == 0)
-		return;
-	port->netdev_errno = got < 0 ? (uint8_t)-got : 0;
-	if (got > 0)
-		stats_tell(r, s, port->port, round);
-	else if (got != -EOPNOTSUPP && got != -EAGAIN)
-		r->errors[index + 1][sysfs_error_class(got)]++;
-	/* It has another name by now, or is gone: see what sysfs says. */
-	if (got == -ENODEV)
-		r->names_read_ns = 0;
-}
-
 static void netdevs_read(struct counter_reader *r, struct counter_round *round)
 {
-	int error;
+	int error = r->netdevs.max ? netdev_reader_ready(&r->netdevs) : 0;
 
-	if (r->netdev_stats_max == 0)
-		return;
-	if (!r->has_ethtool) {
-		error = ethtool_open(&r->ethtool);
-		if (error < 0) {
-			r->errors[LEVEL_DEVICE][sysfs_error_class(error)]++;
-			return;
+	if (error < 0)
+		r->errors[LEVEL_DEVICE][sysfs_error_class(error)]++;
+	for (uint32_t i = 0; error == 0 && r->netdevs.max && i < r->n_ports; i++) {
+		struct netdev_sink to = {.round = round,
+					 .dropped = &r->values_dropped,
+					 .resets = &r->resets,
+					 .errors = r->errors[i + 1]};
+
+		switch (netdev_reader_run(&r->netdevs, i, &r->ports[i].fact, &to)) {
+		case NETDEV_AS_KNOWN:
+			break;
+		case NETDEV_GONE: /* see what sysfs says */
+			r->names_read_ns = 0;
+			break;
+		case NETDEV_LEG_GONE:
+			r->configs_read_ns = 0;
+			break;
 		}
-		r->has_ethtool = true;
-	}
-	for (uint32_t i = 0; i < r->n_ports; i++) {
-		if (r->ports[i].fact.netdev[0])
-			netdev_read(r, i, round);
 	}
 }
 
@@ -609,12 +545,12 @@ static void optional_note(struct counter_reader *r, const struct optional_counte
 {
 	if (c->has_before && c->row->kind == KIND_COUNTER &&
 	    counter_delta(c->row->width, c->before, c->value).step == STEP_RESET)
-		reset_note(r,
-			   &(struct counter_reset){.before = c->before,
-						   .now = c->value,
-						   .port = port,
-						   .source = SOURCE_OPTIONAL},
-			   c->name);
+		reset_log_add(&r->resets,
+			      &(struct counter_reset){.before = c->before,
+						      .now = c->value,
+						      .port = port,
+						      .source = SOURCE_OPTIONAL},
+			      c->name);
 }
 
 static void optional_tell(struct counter_reader *r, const struct optional_counters *o, uint8_t port,
@@ -682,8 +618,8 @@ static void round_end(struct counter_reader *r, struct counter_round *round, uin
 	if (r->any_read)
 		r->success_wall_ns = wall_ns;
 	round->success_wall_ns = r->success_wall_ns;
-	round->resets_seen = r->resets_seen;
-	memcpy(round->resets, r->resets, sizeof(round->resets));
+	round->resets_seen = r->resets.seen;
+	memcpy(round->resets, r->resets.kept, sizeof(round->resets));
 	memcpy(round->read_errors, r->errors, sizeof(round->read_errors));
 	round->device = r->device;
 	name_copy(round->device.name, sizeof(round->device.name), r->name);

@@ -24,8 +24,9 @@ static const struct counter_row rows[] = {
 #include "probes/counters_netdev.def"
 };
 
-/* By source. counters_ext exists to be wide: every file of it has 64 bits. */
-static const struct counter_row unknown[COUNTER_SOURCE_COUNT] = {
+/* By source; legs have the rows of SOURCE_ETHTOOL. counters_ext exists to be wide: every file of it
+ * has 64 bits. */
+static const struct counter_row unknown[SOURCE_LEG] = {
 	[SOURCE_COUNTERS] = {.name = "", .drivers = "", .help = "", .source = SOURCE_COUNTERS},
 	[SOURCE_COUNTERS_EXT] = {.name = "",
 				 .drivers = "",
@@ -110,10 +111,21 @@ static const struct counter_row *find_beginning(enum counter_source source, cons
 	return NULL;
 }
 
+const char *counter_plain_name(enum counter_source source, const char *name)
+{
+	const char *slash = source == SOURCE_LEG ? strchr(name, '/') : NULL;
+
+	return slash ? slash + 1 : name;
+}
+
 const struct counter_row *counter_row_of(enum counter_source source, const char *name)
 {
 	const struct counter_row *found;
 
+	if (source == SOURCE_LEG) {
+		name = counter_plain_name(source, name);
+		source = SOURCE_ETHTOOL;
+	}
 	/* In switchdev mode mlx5 tells the same Q counters per representor. */
 	if (source == SOURCE_HW_COUNTERS && strncmp(name, "vport_", strlen("vport_")) == 0)
 		name += strlen("vport_");
@@ -126,7 +138,7 @@ const struct counter_row *counter_row_of(enum counter_source source, const char 
 	}
 	if (found)
 		return found;
-	return &unknown[(size_t)source < COUNTER_SOURCE_COUNT ? source : SOURCE_HW_COUNTERS];
+	return &unknown[(size_t)source < SOURCE_LEG ? source : SOURCE_HW_COUNTERS];
 }
 
 int counter_row_priority(const struct counter_row *row, const char *name)

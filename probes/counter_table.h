@@ -67,7 +67,9 @@ struct counter_row {
 /* The row of a counter. For a name that is in no row, a row with name "" and what holds for
  * whatever comes from there. Never NULL. */
 const struct counter_row *counter_row_of(enum counter_source source, const char *name);
-/* The priority that name has where its row has {p}; -1: the row has none. */
+/* The name without that of a leg before it: "rx_prio3_pause". A part of name. */
+const char *counter_plain_name(enum counter_source source, const char *name);
+/* The priority that a plain name has where its row has {p}; -1: the row has none. */
 int counter_row_priority(const struct counter_row *row, const char *name);
 /* All rows, by source and then name. */
 const struct counter_row *counter_rows(size_t *ret_n);

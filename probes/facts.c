@@ -192,7 +192,7 @@ const char *worker_loop_name(enum worker_loop loop)
 const char *counter_source_name(enum counter_source source)
 {
 	static const char *const names[COUNTER_SOURCE_COUNT] = {
-		"counters", "counters_ext", "hw_counters", "optional", "ethtool"};
+		"counters", "counters_ext", "hw_counters", "optional", "ethtool", "leg"};
 
 	return NAME_AT(names, source);
 }

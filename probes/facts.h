@@ -136,17 +136,19 @@ enum rate_source { RATE_OF_NOBODY, RATE_OF_CONFIGURATION, RATE_OF_PARTNER };
 enum worker_loop { WORKER_RAIL, WORKER_CONTROL, WORKER_COUNTER };
 #define WORKER_LOOPS 3
 
-/* Where a counter came from: two sources never become one series. The last two are no directories
- * but RDMA netlink, for counters that somebody has to switch on, and the statistics of the port's
- * netdev. */
+/* Where a counter came from: two sources never become one series. The last three are no directories
+ * but RDMA netlink, for counters that somebody has to switch on, the statistics of the port's
+ * netdev, and those of the legs of its bond, whose names have that of the leg before them:
+ * "ens1f0np0/rx_prio3_pause". */
 enum counter_source {
 	SOURCE_COUNTERS,
 	SOURCE_COUNTERS_EXT,
 	SOURCE_HW_COUNTERS,
 	SOURCE_OPTIONAL,
 	SOURCE_ETHTOOL,
+	SOURCE_LEG,
 };
-#define COUNTER_SOURCE_COUNT 5
+#define COUNTER_SOURCE_COUNT 6
 
 enum read_error {
 	READ_EINVAL,

@@ -386,6 +386,22 @@ def _(root):
     port.roce_gids("10.2.0.7", "bond0")
 
 
+@tree("bond-legs", "two bonded devices that are one, and a third with a netdev of the same bond")
+def _(root):
+    device = Device(root, "mlx5_bond_0", fw="32.38.3056", board="MT_0000000884", hca="MT41692")
+    device.pci("0000:03:00.0", {"ens1f0np0": 0})
+    port = device.port(rate="200 Gb/sec (2X NDR)")
+    port.counters(all_of(names.PMA_EXTENDED, port_rcv_data=7))
+    port.hw(counting(names.MLX5_Q, 0))
+    port.roce_gids("10.2.0.7", "bond0")
+    rxe(root, "rxe0", "ens1f1np1")
+    Directory(os.path.join(root, "class/net/bond0")).put("bonding/slaves", "ens1f0np0 ens1f1np1")
+    for leg in "ens1f0np0", "ens1f1np1":
+        path = os.path.join(root, "class/net", leg)
+        os.makedirs(path)
+        os.symlink("../bond0", os.path.join(path, "master"))
+
+
 @tree("gid-holes", "empty slots between GIDs, where types and ndevs cannot be read")
 def _(root):
     port = Device(root, "mlx5_0").port()

@@ -39,8 +39,10 @@ static void values(const char *text)
 static void rows(const char *name)
 {
 	for (unsigned source = 0; source <= COUNTER_SOURCE_COUNT; source++) {
-		int priority = counter_row_priority(counter_row_of(source, name), name);
+		const char *plain = counter_plain_name(source, name);
+		int priority = counter_row_priority(counter_row_of(source, name), plain);
 
+		must_hold(plain >= name && plain <= name + strlen(name));
 		must_hold(priority >= -1 && priority <= 7);
 	}
 }

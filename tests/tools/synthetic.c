@@ -274,10 +274,23 @@ static void make_gids(struct maker *m, struct snap_device *d, unsigned index, co
 	d->n_gids = 1;
 }
 
+/* As if the netdev were a bond besides. */
+static void make_legs(struct maker *m, struct snap_device *d)
+{
+	static const char *const legs[] = {"ens1f0np0", "ens1f1np1"};
+	char name[FACT_NAME];
+
+	for (size_t leg = 0; leg < COUNT(legs); leg++)
+		for (size_t i = 0; i < COUNT(netdev_stats); i++) {
+			snprintf(name, sizeof(name), "%s/%s", legs[leg], netdev_stats[i]);
+			add_value(m, d, SOURCE_LEG, name, 1);
+		}
+}
+
 static void make_mlx5_counters(struct maker *m, struct snap_device *d)
 {
 	d->values = snapshot_alloc(
-		m->s, COUNT(mlx5_counters) + COUNT(mlx5_hw_counters) + COUNT(netdev_stats),
+		m->s, COUNT(mlx5_counters) + COUNT(mlx5_hw_counters) + 3 * COUNT(netdev_stats),
 		sizeof(*d->values));
 	for (size_t i = 0; i < COUNT(mlx5_counters); i++)
 		add_value(m, d, SOURCE_COUNTERS, mlx5_counters[i], 1);
@@ -285,6 +298,8 @@ static void make_mlx5_counters(struct maker *m, struct snap_device *d)
 		add_value(m, d, SOURCE_HW_COUNTERS, mlx5_hw_counters[i], 1);
 	for (size_t i = 0; m->wanted->netdev && i < COUNT(netdev_stats); i++)
 		add_value(m, d, SOURCE_ETHTOOL, netdev_stats[i], 1);
+	if (m->wanted->netdev)
+		make_legs(m, d);
 	qsort(d->values, d->n_values, sizeof(*d->values), compare_value);
 }
 

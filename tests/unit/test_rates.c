@@ -473,6 +473,130 @@ static void test_random_ramps_agree_with_an_exact_model(void **state)
 		play(seed);
 }
 
+/* --- legs of a bond --- */
+
+#define LEG_A "ens1f0np0/"
+#define LEG_B "ens1f1np1/"
+
+static void test_what_legs_count_is_the_ports_sum(void **state)
+{
+	struct fixture *f = *state;
+	struct counter_value *a = counter(f, SOURCE_LEG, LEG_A "rx_prio3_pause", 1000000);
+	struct counter_value *b = counter(f, SOURCE_LEG, LEG_B "rx_prio3_pause", 5);
+	struct rate rate;
+
+	look_after(f, 5 * SEC);
+	a->value += 50;
+	b->value += 200;
+	look_after(f, 5 * SEC);
+	rate = get(f, SIGNAL_PFC_RX_FRAMES, 3, RATE_10S);
+	assert_near(rate.growth, 250);
+	assert_near(rate.per_second, 50);
+	assert_string_equal(rate.name, LEG_B "rx_prio3_pause");
+	assert_int_equal(rates_priorities(f->rates, 1, SIGNAL_PFC_RX_FRAMES), 1 << 3);
+}
+
+static void test_two_legs_paused_half_of_the_time_are_no_paused_port(void **state)
+{
+	struct fixture *f = *state;
+	struct counter_value *a = counter(f, SOURCE_LEG, LEG_A "rx_prio3_pause_duration", 0);
+	struct counter_value *b = counter(f, SOURCE_LEG, LEG_B "rx_prio3_pause_duration", 0);
+	struct rate rate;
+
+	look_after(f, 5 * SEC);
+	for (unsigned i = 0; i < 3; i++) {
+		a->value += 2500000;
+		b->value += 3000000;
+		look_after(f, 5 * SEC);
+	}
+	rate = get(f, SIGNAL_PFC_RX_US, 3, RATE_10S);
+	assert_near(rate.per_second, 600000);
+	assert_string_equal(rate.name, LEG_B "rx_prio3_pause_duration");
+}
+
+/* What it counts while it is away, and what it comes back with, is no growth of the port. */
+static void test_a_leg_that_leaves_and_returns_makes_no_rate(void **state)
+{
+	struct fixture *f = *state;
+	struct counter_value *a = counter(f, SOURCE_LEG, LEG_A "rx_prio3_pause", 70);
+	struct counter_value *b = counter(f, SOURCE_LEG, LEG_B "rx_prio3_pause", 5000000000);
+
+	look_after(f, 5 * SEC);
+	look_after(f, 5 * SEC);
+	f->n = 1;
+	for (unsigned i = 0; i < 6; i++) {
+		a->value += 10;
+		look_after(f, 5 * SEC);
+		assert_true(get(f, SIGNAL_PFC_RX_FRAMES, 3, RATE_1M).growth <= 60);
+	}
+	assert_near(get(f, SIGNAL_PFC_RX_FRAMES, 3, RATE_10S).per_second, 2);
+	f->n = 2;
+	b->value += 4000000;
+	for (unsigned i = 0; i < 3; i++) {
+		look_after(f, 5 * SEC);
+		assert_near(get(f, SIGNAL_PFC_RX_FRAMES, 3, RATE_1M).growth, 60);
+	}
+	b->value += 30;
+	look_after(f, 5 * SEC);
+	assert_near(get(f, SIGNAL_PFC_RX_FRAMES, 3, RATE_1M).growth, 90);
+	/* Back with another driver's life behind it: lower than it was. */
+	f->n = 1;
+	for (unsigned i = 0; i < 4; i++)
+		look_after(f, 5 * SEC);
+	f->n = 2;
+	b->value = 3;
+	look_after(f, 5 * SEC);
+	b->value = 8;
+	look_after(f, 5 * SEC);
+	assert_near(get(f, SIGNAL_PFC_RX_FRAMES, 3, RATE_10S).growth, 5);
+}
+
+static void test_a_replaced_worker_loses_nothing_of_a_leg(void **state)
+{
+	struct fixture *f = *state;
+	struct counter_value *a = counter(f, SOURCE_LEG, LEG_A "rx_prio3_pause", 70);
+
+	look_after(f, 5 * SEC);
+	a->value += 100;
+	look_after(f, 40 * SEC); /* no round in between */
+	assert_near(get(f, SIGNAL_PFC_RX_FRAMES, 3, RATE_1M).growth, 100);
+}
+
+static void test_legs_are_asked_only_for_what_the_port_does_not_count(void **state)
+{
+	struct fixture *f = *state;
+	struct counter_value *port = counter(f, SOURCE_HW_COUNTERS, "out_of_buffer", 0);
+	struct counter_value *leg = counter(f, SOURCE_LEG, LEG_A "rx_out_of_buffer", 0);
+	struct counter_value *pma = counter(f, SOURCE_COUNTERS, "link_downed", 0);
+	struct counter_value *a = counter(f, SOURCE_LEG, LEG_A "link_down_events_phy", 0);
+	struct counter_value *b = counter(f, SOURCE_LEG, LEG_B "link_down_events_phy", 0);
+
+	look_after(f, 5 * SEC);
+	port->value = 7;
+	leg->value = 7;
+	pma->value = 1;
+	a->value = 2;
+	b->value = 3;
+	look_after(f, 5 * SEC);
+	assert_near(get(f, SIGNAL_RNR_NO_BUFFER, -1, RATE_10S).growth, 7);
+	assert_near(get(f, SIGNAL_LINK_DOWN, -1, RATE_10S).growth, 5);
+}
+
+/* Each leg tells a thing by its own driver's name, and one of them by two names. */
+static void test_legs_of_two_vendors_are_added_up_once_each(void **state)
+{
+	struct fixture *f = *state;
+	struct counter_value *a = counter(f, SOURCE_LEG, LEG_A "rx_prio3_pause", 0);
+	struct counter_value *b = counter(f, SOURCE_LEG, LEG_B "rx_pfc_ena_frames_pri3", 0);
+	struct counter_value *twice = counter(f, SOURCE_LEG, LEG_B "rx_priority_3_xoff.nic", 0);
+
+	look_after(f, 5 * SEC);
+	a->value = 10;
+	b->value = twice->value = 100;
+	look_after(f, 5 * SEC);
+	assert_near(get(f, SIGNAL_PFC_RX_FRAMES, 3, RATE_10S).growth, 110);
+}
+
 int main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
@@ -493,6 +617,12 @@ int main(void)
 		T(test_every_counter_of_a_port_that_a_rule_asks_for_has_room),
 		T(test_more_counters_than_there_is_room_for_do_no_harm),
 		cmocka_unit_test(test_random_ramps_agree_with_an_exact_model),
+		T(test_what_legs_count_is_the_ports_sum),
+		T(test_two_legs_paused_half_of_the_time_are_no_paused_port),
+		T(test_a_leg_that_leaves_and_returns_makes_no_rate),
+		T(test_a_replaced_worker_loses_nothing_of_a_leg),
+		T(test_legs_are_asked_only_for_what_the_port_does_not_count),
+		T(test_legs_of_two_vendors_are_added_up_once_each),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -498,6 +498,23 @@ static void test_devices_have_the_shape_of_the_contract(void **state)
 	assert_non_null(json_object_get(counters, "hw_counters/link_downed"));
 }
 
+static void test_statistics_of_legs_are_told_by_leg(void **state)
+{
+	struct synthetic netdev = synthetic_default;
+	json_t *port, *legs;
+
+	(void)state;
+	netdev.netdev = true;
+	renew(&netdev);
+	get("/api/v1/devices");
+	port = json_array_get(json_object_get(row("devices", 0), "ports"), 0);
+	legs = json_object_get(port, "leg_counters");
+	assert_int_equal(json_object_size(legs), 2);
+	assert_non_null(json_object_get(json_object_get(legs, "ens1f0np0"), "rx_prio3_pause"));
+	assert_non_null(json_object_get(json_object_get(legs, "ens1f1np1"), "rx_prio3_pause"));
+	assert_null(json_object_get(json_object_get(port, "counters"), "ens1f0np0/rx_prio3_pause"));
+}
+
 /* Two sources of one name stay two members. */
 static void test_statistics_of_a_netdev_are_apart_from_the_devices_counters(void **state)
 {
@@ -637,6 +654,7 @@ int main(void)
 		T(test_pages_show_every_row_once),
 		T(test_a_cursor_goes_on_where_its_row_has_gone),
 		T(test_devices_have_the_shape_of_the_contract),
+		T(test_statistics_of_legs_are_told_by_leg),
 		T(test_statistics_of_a_netdev_are_apart_from_the_devices_counters),
 		T(test_findings_carry_their_evidence),
 		T(test_events_begin_after_the_number_given),

@@ -488,6 +488,30 @@ static void test_files_that_are_gone_are_missed_while_the_netdev_still_tells(voi
 	assert_state(w, RULE_COUNTERS_UNREADABLE, RULE_WARNING);
 }
 
+static void test_one_leg_of_a_bond_that_is_paused_is_the_ports_trouble(void **state)
+{
+	struct rules_world *w = *state;
+	const struct ramp ramps[RAMPS] = {
+		{SOURCE_LEG, "ens1f0np0/rx_prio3_pause_duration", 0},
+		{SOURCE_LEG, "ens1f1np1/rx_prio3_pause_duration", 500000},
+		{SOURCE_LEG, "ens1f0np0/rx_discards_phy", 1},
+	};
+
+	begin_ramps(w, ramps);
+	run_rounds(w, ramps, 12, true);
+	assert_state(w, RULE_PAUSE_RECEIVED, RULE_WARNING);
+	assert_says(said(w, RULE_PAUSE_RECEIVED)->text,
+		    "pauses in priority 3 for 10 % of 60 s (ens1f1np1/rx_prio3_pause_duration)");
+	/* The leg is taken out: what it did ends with it, and comes back with nothing new. */
+	w->round.values[1] = w->round.values[--w->round.n_values];
+	run_rounds(w, ramps, 40, false);
+	assert_state(w, RULE_PAUSE_RECEIVED, RULE_OK);
+	assert_state(w, RULE_COUNTERS_UNREADABLE, RULE_NOT_APPLICABLE);
+	add_counter(w, SOURCE_LEG, "ens1f1np1/rx_prio3_pause_duration", 900000000);
+	run_rounds(w, ramps, 20, false);
+	assert_state(w, RULE_PAUSE_RECEIVED, RULE_OK);
+}
+
 int main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, world_set_up, world_tear_down)
@@ -509,6 +533,7 @@ int main(void)
 		T(test_a_lone_port_has_what_only_its_device_counts),
 		T(test_files_that_are_gone_are_missed_while_the_netdev_still_tells),
 		T(test_counters_of_the_device_are_those_of_its_only_port),
+		T(test_one_leg_of_a_bond_that_is_paused_is_the_ports_trouble),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
