@@ -160,10 +160,8 @@ static bool learn_rail(struct daemon *d, struct device *dev, uint32_t index,
 	if (change == RAIL_APPEARED)
 		dev->rail_ns = clock_now_ns();
 	tell_rail(d, rail, change);
-	if (change == RAIL_APPEARED || change == RAIL_READDRESSED) {
-		subnets_warn(d->rails, rail);
+	if (change == RAIL_APPEARED || change == RAIL_READDRESSED)
 		d->subnets.looked_ns = 0;
-	}
 	/* One that is up again may be so at another address. */
 	return learn_address(d, rail) || change == RAIL_APPEARED || change == RAIL_READDRESSED ||
 	       change == RAIL_UP;

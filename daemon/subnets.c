@@ -1,6 +1,8 @@
 #include "daemon/subnets.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/clock.h"
@@ -59,44 +61,23 @@ static bool shares(const struct ifaddrs *own, const struct rail *one, const stru
 	       subnets_shared(own, &a, &b);
 }
 
-void subnets_warn(const struct rails *rails, const struct rail *rail)
-{
-	struct ifaddrs *own;
-
-	/* Without the masks there is nothing to say. */
-	if (!rail->present || rail->fact.netdev[0] == '\0' || getifaddrs(&own) < 0)
-		return;
-	for (size_t i = 0; i < rails_count(rails); i++) {
-		const struct rail *other = rails_get(rails, i);
-
-		if (shares(own, rail, other))
-			log_msg(LOG_LEVEL_WARN,
-				"rails %s (%s, %s) and %s (%s, %s) are in one subnet: with "
-				"arp_ignore=0 each NIC answers for the other's address, and probes "
-				"come in on the wrong one; use a subnet for each rail, or set "
-				"net.ipv4.conf.all.arp_ignore=1 and arp_announce=2",
-				rail->name, rail->fact.netdev, rail->fact.address, other->name,
-				other->fact.netdev, other->fact.address);
-	}
-	freeifaddrs(own);
-}
-
-/* --- as findings --- */
-
 static int setting_of(const char *dir, const char *netdev, const char *name)
 {
-	char path[256];
-	int value = -1;
+	char path[256], line[32], *end = line;
+	long value = -1;
 	FILE *f;
 
+	/* A worker says what the netdev is called: another file is none of its business. */
+	if (strchr(netdev, '/'))
+		return -1;
 	snprintf(path, sizeof(path), "%s/%s/%s", dir, netdev, name);
 	f = fopen(path, "re");
 	if (!f)
 		return -1;
-	if (fscanf(f, "%d", &value) != 1 || value < 0)
-		value = -1;
+	if (fgets(line, sizeof(line), f))
+		value = strtol(line, &end, 10);
 	fclose(f);
-	return value;
+	return end != line && value >= 0 && value <= INT_MAX ? (int)value : -1;
 }
 
 int subnets_setting(const char *dir, const char *netdev, const char *name)
@@ -108,10 +89,10 @@ int subnets_setting(const char *dir, const char *netdev, const char *name)
 	return all > own ? all : own;
 }
 
-static bool answers_for_all(const struct rail *r)
+static bool answers_for_all(const struct subnet_pairs *pairs, const struct rail *r)
 {
 	return strchr(r->fact.address, '.') &&
-	       subnets_setting(SETTINGS, r->fact.netdev, "arp_ignore") == 0;
+	       subnets_setting(pairs->settings, r->fact.netdev, "arp_ignore") == 0;
 }
 
 static void note(struct subnet_pairs *pairs, const struct rail *one, const struct rail *other)
@@ -126,9 +107,9 @@ static void note(struct subnet_pairs *pairs, const struct rail *one, const struc
 		 "other's address (%s: arp_ignore=%d arp_announce=%d rp_filter=%d): use a subnet "
 		 "for each rail, or set net.ipv4.conf.all.arp_ignore=1 and arp_announce=2",
 		 one->name, netdev, other->name, other->fact.netdev, netdev,
-		 subnets_setting(SETTINGS, netdev, "arp_ignore"),
-		 subnets_setting(SETTINGS, netdev, "arp_announce"),
-		 subnets_setting(SETTINGS, netdev, "rp_filter"));
+		 subnets_setting(pairs->settings, netdev, "arp_ignore"),
+		 subnets_setting(pairs->settings, netdev, "arp_announce"),
+		 subnets_setting(pairs->settings, netdev, "rp_filter"));
 }
 
 static void look_at(struct subnet_pairs *pairs, const struct ifaddrs *own,
@@ -141,22 +122,40 @@ static void look_at(struct subnet_pairs *pairs, const struct ifaddrs *own,
 	for (size_t k = i + 1; k < rails_count(rails) && pairs->n < SUBNET_PAIRS; k++) {
 		const struct rail *other = rails_get(rails, k);
 
-		if (shares(own, one, other) && (answers_for_all(one) || answers_for_all(other)))
+		if (shares(own, one, other) &&
+		    (answers_for_all(pairs, one) || answers_for_all(pairs, other)))
 			note(pairs, one, other);
 	}
 }
 
+static bool stands(const struct subnet_pair *pairs, size_t n, const struct subnet_pair *pair)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(pairs[i].rail, pair->rail) && !strcmp(pairs[i].other, pair->other))
+			return true;
+	return false;
+}
+
 void subnets_look(struct subnet_pairs *pairs, const struct rails *rails, uint64_t now_ns)
 {
+	struct subnet_pair before[SUBNET_PAIRS];
+	size_t n_before = pairs->n;
 	struct ifaddrs *own;
 
 	if (pairs->looked_ns && now_ns - pairs->looked_ns < LOOK_NS)
 		return;
+	/* Without the masks there is nothing new to say. */
+	if (getifaddrs(&own) < 0)
+		return;
+	if (!pairs->settings)
+		pairs->settings = SETTINGS;
+	memcpy(before, pairs->pair, sizeof(before));
 	pairs->looked_ns = now_ns;
 	pairs->n = 0;
-	if (rails_count(rails) < 2 || getifaddrs(&own) < 0)
-		return;
 	for (size_t i = 0; i < rails_count(rails); i++)
 		look_at(pairs, own, rails, i);
 	freeifaddrs(own);
+	for (size_t i = 0; i < pairs->n; i++)
+		if (!stands(before, n_before, &pairs->pair[i]))
+			log_warn("%s", pairs->pair[i].text);
 }

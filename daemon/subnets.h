@@ -10,6 +10,7 @@
 /* Whether one is in the subnet that the other has on this host; own: of getifaddrs(), may be NULL.
  * An address that this host does not have is in none. */
 bool subnets_shared(const struct ifaddrs *own, const union address *a, const union address *b);
+
 #define SUBNET_PAIRS 8 /* that are told; who has more has heard enough */
 
 struct subnet_pair {
@@ -21,15 +22,15 @@ struct subnet_pair {
  * With arp_ignore set, or with IPv6, whose neighbours are asked for one by one, there is no such
  * pair. Zeroed: never looked. */
 struct subnet_pairs {
-	uint64_t looked_ns; /* 0: look at once */
+	const char *settings; /* where ARP is set; NULL: /proc/sys/net/ipv4/conf */
+	uint64_t looked_ns;   /* 0: look at once */
 	size_t n;
 	struct subnet_pair pair[SUBNET_PAIRS];
 };
 
-/* Looks again when it is a minute ago; also set looked_ns to 0 when addresses changed. */
+/* Looks again when it is a minute ago; also set looked_ns to 0 when addresses changed. A pair that
+ * did not stand the last time is warned of in the log. */
 void subnets_look(struct subnet_pairs *pairs, const struct rails *rails, uint64_t now_ns);
 /* An ARP setting of the netdev as the kernel takes it, the greater of its own and that of all;
  * dir is /proc/sys/net/ipv4/conf, or a tree like it. -1: not known. */
 int subnets_setting(const char *dir, const char *netdev, const char *name);
-/* Warns in the log when a present rail of another netdev shares the subnet of this one. */
-void subnets_warn(const struct rails *rails, const struct rail *rail);
