@@ -1,4 +1,3 @@
-#include "chance.h"
 #include "support.h"
 
 #include "core/clock.h"
@@ -376,103 +375,6 @@ static void test_more_counters_than_there_is_room_for_do_no_harm(void **state)
 	free(many);
 }
 
-/* --- against an exact model --- */
-
-#define STEPS 400
-
-/* Every round that was: when, and what the true growth and known time up to then are. */
-struct model {
-	uint64_t at[STEPS], growth[STEPS], covered[STEPS];
-	size_t n;
-};
-
-/* The slots of the window: a round in which one was filled, spaced by 4.5 s. */
-static size_t window_start(const struct model *m, uint64_t window_ns)
-{
-	size_t slot[STEPS], n = 0, k;
-
-	for (size_t i = 0; i < m->n; i++)
-		if (!n || m->at[i] - m->at[slot[n - 1]] >= 9 * SEC / 2)
-			slot[n++] = i;
-	k = n;
-	while (k > 0 && k + 72 > n) {
-		k--;
-		if (m->at[m->n - 1] - m->at[slot[k]] >= window_ns)
-			return slot[k];
-	}
-	return slot[k];
-}
-
-static void check_against(const struct fixture *f, const struct model *m, enum rate_window w)
-{
-	size_t from = window_start(m, rate_window_ns[w]), last = m->n - 1;
-	uint64_t covered = m->covered[last] / NSEC_PER_MSEC - m->covered[from] / NSEC_PER_MSEC;
-	struct rate rate;
-	bool is_known = rates_get(f->rates, 1, SIGNAL_LOSS_RX_OUT_OF_SEQ, -1, w, &rate);
-
-	assert_int_equal(is_known, covered > 0);
-	if (!is_known)
-		return;
-	assert_near(rate.growth, (double)(m->growth[last] - m->growth[from]));
-	assert_int_equal(rate.covered_ns / NSEC_PER_MSEC, covered);
-	assert_near(rate.per_second, rate.growth * 1e3 / (double)covered);
-}
-
-static void play(uint64_t seed)
-{
-	void *state;
-	struct chance c = {seed * 2654435761u + 1};
-	struct fixture *f;
-	struct counter_value *v;
-	struct model m = {0};
-	uint64_t interval = (1 + chance_below(&c, 12)) * SEC, growth = 0, covered = 0, seen = 0;
-
-	set_up(&state);
-	f = state;
-	v = counter(f, SOURCE_HW_COUNTERS, "out_of_sequence", chance_below(&c, UINT32_MAX));
-	for (unsigned i = 0; i < STEPS; i++) {
-		uint64_t step = chance_below(&c, 1000), before = v->value;
-		uint64_t gap = interval + chance_below(&c, 200) * NSEC_PER_MSEC;
-		bool reset = chance_below(&c, 50) == 0 && before > 5000;
-
-		if (chance_below(&c, 20) == 0)
-			gap += chance_below(&c, 200) * SEC;
-		if (chance_below(&c, 60) == 0)
-			before = v->value = UINT32_MAX - chance_below(&c, 500), reset = false,
-			seen = 0;
-		/* 32 bits; what fell by less than half of that began anew. */
-		v->value = reset ? before - 1 - chance_below(&c, 4000) : (uint32_t)(before + step);
-		if (seen && reset)
-			step = 0;
-		if (!seen && i) { /* it was set: a jump that is none of the model's business */
-			growth = 0;
-			covered = 0;
-			rates_free(f->rates);
-			f->rates = rates_new();
-			m.n = 0;
-		}
-		look_after(f, gap);
-		if (seen && !reset) {
-			growth += step;
-			covered += f->now - seen;
-		}
-		seen = f->now;
-		m.at[m.n] = f->now;
-		m.growth[m.n] = growth;
-		m.covered[m.n++] = covered;
-		for (unsigned w = 0; w < RATE_WINDOWS; w++)
-			check_against(f, &m, (enum rate_window)w);
-	}
-	tear_down(&state);
-}
-
-static void test_random_ramps_agree_with_an_exact_model(void **state)
-{
-	(void)state;
-	for (uint64_t seed = 1; seed <= 60; seed++)
-		play(seed);
-}
-
 /* --- legs of a bond --- */
 
 #define LEG_A "ens1f0np0/"
@@ -616,7 +518,6 @@ int main(void)
 		T(test_a_value_of_all_ones_spoils_nothing),
 		T(test_every_counter_of_a_port_that_a_rule_asks_for_has_room),
 		T(test_more_counters_than_there_is_room_for_do_no_harm),
-		cmocka_unit_test(test_random_ramps_agree_with_an_exact_model),
 		T(test_what_legs_count_is_the_ports_sum),
 		T(test_two_legs_paused_half_of_the_time_are_no_paused_port),
 		T(test_a_leg_that_leaves_and_returns_makes_no_rate),
