@@ -57,6 +57,7 @@ struct config {
 	char exclude[EXCLUDE_MAX]; /* device globs, one blank between them; never opened */
 	bool also_node_exporter, also_rdma_exporter; /* names of theirs that are told besides */
 	struct rule_limits rules;
+	struct verdict_limits verdict;
 	struct peer_list peers;		   /* of the `peer` lines, this host's own ones included */
 	char secret_file[CONFIG_PATH_MAX]; /* absolute; "": none */
 	bool has_secret;

@@ -75,8 +75,8 @@ static void look_at_session(struct daemon *d, struct session *s, uint64_t now_ns
 	if (rail && !s->target.loopback)
 		rail_books_add(rail->books, s->key.class_name, s->total);
 	window_add(&s->window, now_ns, s->total);
-	s->books_verdict =
-		verdict_next(s->books_verdict, s->was_looked ? s->looked : NULL, s->total, NULL);
+	s->books_verdict = verdict_next(s->books_verdict, &d->config.verdict,
+					s->was_looked ? s->looked : NULL, s->total);
 	memcpy(s->looked, s->total, sizeof(s->looked));
 	s->was_looked = true;
 	lacks_tell(d, s);
@@ -124,6 +124,7 @@ static void judge(struct looker *l, struct snapshot *s, const struct view_judged
 		.n_refusals = judged->n_refusals,
 		.subnets = judged->subnets,
 		.n_subnets = judged->n_subnets,
+		.ok_after = l->daemon->config.verdict.ok_after,
 	};
 
 	judge_run(l->judge, &in, s);

@@ -499,7 +499,7 @@ struct blame blame_dead_rail(const struct evidence *e, size_t rail, struct snaps
 
 /* --- one session --- */
 
-/* Nothing is missing now, but 3 successes in a row are not together yet. */
+/* Nothing is missing now, but not enough successes in a row are together yet. */
 static struct blame blame_recovering(const struct evidence *e, size_t i, struct snapshot *s)
 {
 	const struct judge_session *in = &e->in[i];
@@ -519,9 +519,9 @@ static struct blame blame_recovering(const struct evidence *e, size_t i, struct 
 			(unsigned long long)w->due);
 		return b;
 	}
-	b.reason = snapshot_printf(s, "%s answers again, not yet 3 times in a row%s%s",
-				   s->sessions[i].peer, in->memory->reason[0] ? "; before: " : "",
-				   in->memory->reason);
+	b.reason = snapshot_printf(s, "%s answers again, not yet %u time%s in a row%s%s",
+				   s->sessions[i].peer, e->ok_after, e->ok_after == 1 ? "" : "s",
+				   in->memory->reason[0] ? "; before: " : "", in->memory->reason);
 	return b;
 }
 

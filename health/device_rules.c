@@ -12,7 +12,6 @@
 #define STATE_ACTIVE_DEFERRED 5
 #define LOSSES_KEPT 128 /* as many as a limit may ask for, and more */
 #define LOSSES_NS (300 * NSEC_PER_SEC)
-#define HOLD_NS (60 * NSEC_PER_SEC)	 /* beyond the rule's own window */
 #define KEPT_NS (10 * 60 * NSEC_PER_SEC) /* without a new round */
 
 struct port_state {
@@ -169,7 +168,7 @@ static void hold_rule(struct port_state *p, enum rule rule, const struct rule_sa
 		      const struct device_rules_input *in)
 {
 	bool link = rule == RULE_LINK_FLAP;
-	uint64_t hold_ns = link ? in->limits->recovery_ns : HOLD_NS;
+	uint64_t hold_ns = link ? in->limits->recovery_ns : in->limits->hold_ns;
 	bool changed;
 
 	if (!said->judged)

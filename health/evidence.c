@@ -272,7 +272,8 @@ bool evidence_gather(struct evidence *e, struct snapshot *s, const struct judge_
 {
 	size_t n = s->n_sessions;
 
-	*e = (struct evidence){.s = s, .in = in->sessions, .devices = in->devices};
+	*e = (struct evidence){
+		.s = s, .in = in->sessions, .devices = in->devices, .ok_after = in->ok_after};
 	if (!evidence_alloc(e, s))
 		return false;
 	for (size_t i = 0; i < n; i++) {

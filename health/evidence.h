@@ -33,6 +33,7 @@ struct evidence {
 	const struct snapshot *s;
 	const struct judge_session *in;
 	const struct judge_device *devices;
+	uint32_t ok_after; /* successes in a row that end a trouble */
 	enum voice *voice; /* per session */
 	size_t *rail;	   /* per session: index of its rail in the snapshot, or NOT_FOUND */
 	size_t *device;

@@ -60,6 +60,7 @@ struct judge_input {
 	size_t n_refusals;
 	const struct judge_subnet *subnets;
 	size_t n_subnets;
+	uint32_t ok_after; /* of verdict_limits, for words */
 };
 
 struct judge *judge_new(void); /* NULL: no memory */

@@ -40,6 +40,7 @@ struct rule_limits {
 	bool on[RULE_COUNT];
 	uint32_t warning[RULE_COUNT], critical[RULE_COUNT];
 	uint64_t recovery_ns; /* how long a link has to be well before its trouble is forgotten */
+	uint64_t hold_ns;     /* how long other trouble is told after its limit was last reached */
 };
 
 /* What is known of a port at one round. */

@@ -1,7 +1,5 @@
 #include "health/verdict.h"
 
-#define OKS_TO_HEAL 3
-
 const char *verdict_name(enum verdict v)
 {
 	switch (v) {
@@ -50,7 +48,6 @@ const char *cause_name(enum cause c)
 struct outcome {
 	bool any_on;
 	bool missed;	      /* a miss since the last look */
-	bool missed_twice;    /* two in a row since the last look */
 	uint64_t miss_streak; /* longest that stands now */
 	uint64_t ok_streak;   /* shortest of the operations that are on */
 };
@@ -61,20 +58,20 @@ static void outcome_add(struct outcome *o, const struct op_books *prev, const st
 		return;
 	o->any_on = true;
 	o->missed |= now->misses > (prev ? prev->misses : 0);
-	o->missed_twice |= now->double_misses > (prev ? prev->double_misses : 0);
 	if (now->miss_streak > o->miss_streak)
 		o->miss_streak = now->miss_streak;
 	if (now->ok_streak < o->ok_streak)
 		o->ok_streak = now->ok_streak;
 }
 
-static enum verdict verdict_from(enum verdict current, const struct outcome *o)
+static enum verdict verdict_from(enum verdict current, const struct verdict_limits *limits,
+				 const struct outcome *o)
 {
 	if (!o->any_on)
 		return VERDICT_UNKNOWN;
-	if (o->miss_streak >= 2)
+	if (o->miss_streak >= limits->failing_after)
 		return VERDICT_FAILING;
-	if (o->ok_streak >= OKS_TO_HEAL)
+	if (o->ok_streak >= limits->ok_after)
 		return VERDICT_OK;
 	if (o->missed || o->miss_streak)
 		return VERDICT_DEGRADED;
@@ -90,23 +87,14 @@ static enum verdict verdict_from(enum verdict current, const struct outcome *o)
 	return VERDICT_UNKNOWN;
 }
 
-enum verdict verdict_next(enum verdict current, const struct op_books *prev,
-			  const struct op_books *now, enum verdict *passed)
+enum verdict verdict_next(enum verdict current, const struct verdict_limits *limits,
+			  const struct op_books *prev, const struct op_books *now)
 {
 	struct outcome o = {.ok_streak = UINT64_MAX};
-	enum verdict next;
 
 	for (unsigned i = 0; i < OP_COUNT; i++)
 		outcome_add(&o, prev ? &prev[i] : NULL, &now[i]);
-	next = verdict_from(current, &o);
-	if (passed) {
-		*passed = next;
-		if (o.missed_twice)
-			*passed = VERDICT_FAILING;
-		else if (o.missed && next != VERDICT_FAILING)
-			*passed = VERDICT_DEGRADED;
-	}
-	return next;
+	return verdict_from(current, limits, &o);
 }
 
 static bool cause_is_local(enum cause c)

@@ -27,10 +27,15 @@ const char *cause_name(enum cause c);
  * work. */
 enum verdict verdict_of_trouble(enum cause cause, bool critical);
 
+/* How much of a turn it takes, for a verdict not to flap. */
+struct verdict_limits {
+	uint32_t failing_after; /* misses in a row of one operation; at least 1 */
+	uint32_t ok_after; /* successes in a row of every operation, after a miss; at least 1 */
+};
+
 /* The next verdict of a session, from what its books did since the last look: a miss of any
- * operation is degraded, a second in a row failing, ok again after 3 successes in a row of every
- * operation that is on (the first ok needs one of each). prev is the books at the last look, or
- * NULL at the first. passed, if not NULL, gets the worst verdict passed through between the two
- * looks (a failing that has already healed to degraded is still a failing that was). */
-enum verdict verdict_next(enum verdict current, const struct op_books *prev,
-			  const struct op_books *now, enum verdict *passed);
+ * operation is degraded, failing_after in a row are failing, ok again after ok_after successes in a
+ * row of every operation that is on (the first ok needs one of each). prev is the books at the last
+ * look, or NULL at the first. */
+enum verdict verdict_next(enum verdict current, const struct verdict_limits *limits,
+			  const struct op_books *prev, const struct op_books *now);

@@ -397,6 +397,27 @@ def test_name_that_cannot_be_resolved_costs_itself_and_says_so():
         assert d.metric("rdma_pingmesh_names_failing") == 0
 
 
+def test_how_long_a_verdict_holds_is_configured_and_taken_at_a_reload():
+    """One that nobody can reach, and then somebody."""
+    with start_named("other 10.99.0.2", config=NAMED + "[verdict]\nfailing_after = 100\n") as d:
+        d.wait_up(1)
+        wait_for(lambda: d.peer("host2")["verdict"] == "degraded")
+        misses = d.peer("host2")["not_attempted"]["not_connected"]
+        # Some of each operation, so that two of one were in a row.
+        wait_for(lambda: d.peer("host2")["not_attempted"]["not_connected"] >= misses + 10)
+        assert d.peer("host2")["verdict"] == "degraded"
+        d.configure(NAMED + "[verdict]\nok_after = 100\n")
+        reload(d)
+        wait_for(lambda: d.peer("host2")["verdict"] == "failing")
+        write_hosts(d, "host2 10.99.0.2")
+        wait_for(lambda: d.peer("host2")["ops"]["send"]["ok"] >= 8)
+        assert d.peer("host2")["verdict"] == "degraded"
+        assert "not yet 100 times in a row" in d.peer("host2")["reason"]
+        d.configure(NAMED)
+        reload(d)
+        wait_for(lambda: d.peer("host2")["verdict"] == "ok", what="three of each are enough")
+
+
 def test_name_that_fails_later_keeps_its_address():
     with start_named("host2 10.99.0.2") as d:
         d.wait_up()

@@ -52,6 +52,7 @@ static void set_up(void)
 		limits.critical[i] = 50;
 	}
 	limits.recovery_ns = 600 * NSEC_PER_SEC;
+	limits.hold_ns = 60 * NSEC_PER_SEC;
 }
 
 /* A device that is well, with counters that rules ask for. */

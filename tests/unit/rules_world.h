@@ -38,6 +38,7 @@ static inline void default_limits(struct rule_limits *l)
 		l->critical[i] = levels[i][1];
 	}
 	l->recovery_ns = 600 * SEC;
+	l->hold_ns = 60 * SEC;
 }
 
 static inline int world_set_up(void **state)

@@ -274,6 +274,21 @@ static void test_a_level_that_comes_and_goes_is_held(void **state)
 	}
 }
 
+static void test_trouble_is_held_for_as_long_as_the_configuration_says(void **state)
+{
+	static const struct ramp ramps[RAMPS] = {{HW, "out_of_sequence", 300}};
+	struct rules_world *w = *state;
+
+	w->limits.hold_ns = 20 * SEC;
+	begin_ramps(w, ramps);
+	run_rounds(w, ramps, 2, true);
+	/* A minute in the window, the last round of which is the last to reach the limit. */
+	run_rounds(w, ramps, 11 + 3, false);
+	assert_state(w, RULE_LOSS, RULE_WARNING);
+	run_rounds(w, ramps, 1, false);
+	assert_state(w, RULE_LOSS, RULE_OK);
+}
+
 static void test_time_outs_of_probes_that_were_given_up_are_subtracted(void **state)
 {
 	struct rules_world *w = *state;
@@ -521,6 +536,7 @@ int main(void)
 		T(test_without_its_counters_a_rule_is_not_applicable),
 		T(test_a_rule_that_is_off_is_not_asked),
 		T(test_a_level_that_comes_and_goes_is_held),
+		T(test_trouble_is_held_for_as_long_as_the_configuration_says),
 		T(test_time_outs_of_probes_that_were_given_up_are_subtracted),
 		T(test_what_rxe_sent_again_for_a_probe_is_subtracted),
 		T(test_evidence_is_in_the_unit_of_its_counter),

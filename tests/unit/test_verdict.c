@@ -7,7 +7,8 @@
 /* Two operations that are on, as the rail thread would count their outcomes. */
 struct world {
 	struct op_books prev[OP_COUNT], now[OP_COUNT];
-	enum verdict verdict, passed;
+	enum verdict verdict;
+	struct verdict_limits limits;
 };
 
 static void miss(struct world *w, enum op op)
@@ -15,7 +16,6 @@ static void miss(struct world *w, enum op op)
 	struct op_books *b = &w->now[op];
 
 	b->misses++;
-	b->double_misses += b->miss_streak > 0;
 	b->miss_streak++;
 	b->ok_streak = 0;
 }
@@ -29,14 +29,14 @@ static void good(struct world *w, enum op op)
 
 static enum verdict look(struct world *w)
 {
-	w->verdict = verdict_next(w->verdict, w->prev, w->now, &w->passed);
+	w->verdict = verdict_next(w->verdict, &w->limits, w->prev, w->now);
 	memcpy(w->prev, w->now, sizeof(w->now));
 	return w->verdict;
 }
 
 static struct world fresh(void)
 {
-	struct world w = {.verdict = VERDICT_UNKNOWN};
+	struct world w = {.verdict = VERDICT_UNKNOWN, .limits = {2, 3}};
 
 	w.now[OP_SEND].interval_ns = w.now[OP_READ].interval_ns = 1000000000;
 	return w;
@@ -57,12 +57,10 @@ static struct world healthy(void)
 static void test_nothing_measured_is_unknown(void **state)
 {
 	struct world w = fresh();
-	enum verdict passed;
 
 	(void)state;
 	assert_int_equal(look(&w), VERDICT_UNKNOWN);
-	assert_int_equal(verdict_next(VERDICT_UNKNOWN, NULL, w.now, &passed), VERDICT_UNKNOWN);
-	assert_int_equal(passed, VERDICT_UNKNOWN);
+	assert_int_equal(verdict_next(VERDICT_UNKNOWN, &w.limits, NULL, w.now), VERDICT_UNKNOWN);
 }
 
 static void test_first_ok_needs_one_of_each_operation(void **state)
@@ -134,7 +132,6 @@ static void test_ok_again_after_three_of_every_operation(void **state)
 	assert_int_equal(look(&w), VERDICT_DEGRADED);
 	good(&w, OP_READ);
 	assert_int_equal(look(&w), VERDICT_OK);
-	assert_int_equal(w.passed, VERDICT_OK);
 }
 
 static void test_failing_heals_by_way_of_degraded(void **state)
@@ -165,7 +162,7 @@ static void test_silence_without_outcomes_changes_nothing(void **state)
 	assert_int_equal(look(&w), VERDICT_FAILING);
 }
 
-static void test_what_healed_between_two_looks_is_told(void **state)
+static void test_what_healed_between_two_looks_counts_as_far_as_it_stands(void **state)
 {
 	struct world w = healthy();
 
@@ -174,7 +171,6 @@ static void test_what_healed_between_two_looks_is_told(void **state)
 	miss(&w, OP_SEND);
 	good(&w, OP_SEND);
 	assert_int_equal(look(&w), VERDICT_DEGRADED);
-	assert_int_equal(w.passed, VERDICT_FAILING);
 	for (unsigned i = 0; i < 3; i++)
 		good(&w, OP_SEND);
 	look(&w);
@@ -182,22 +178,46 @@ static void test_what_healed_between_two_looks_is_told(void **state)
 	for (unsigned i = 0; i < 3; i++)
 		good(&w, OP_SEND);
 	assert_int_equal(look(&w), VERDICT_OK);
-	assert_int_equal(w.passed, VERDICT_DEGRADED);
+}
+
+static void test_limits_are_those_that_are_given(void **state)
+{
+	struct world w = healthy();
+
+	(void)state;
+	w.limits = (struct verdict_limits){.failing_after = 4, .ok_after = 6};
+	for (unsigned i = 0; i < 3; i++) {
+		miss(&w, OP_SEND);
+		assert_int_equal(look(&w), VERDICT_DEGRADED);
+	}
+	miss(&w, OP_SEND);
+	assert_int_equal(look(&w), VERDICT_FAILING);
+	good(&w, OP_READ);
+	for (unsigned i = 0; i < 5; i++) {
+		good(&w, OP_SEND);
+		assert_int_equal(look(&w), VERDICT_DEGRADED);
+	}
+	good(&w, OP_SEND);
+	assert_int_equal(look(&w), VERDICT_OK);
+	/* Those who want to hear of each: one is enough, either way. */
+	w.limits = (struct verdict_limits){.failing_after = 1, .ok_after = 1};
+	miss(&w, OP_SEND);
+	assert_int_equal(look(&w), VERDICT_FAILING);
+	good(&w, OP_SEND);
+	assert_int_equal(look(&w), VERDICT_OK);
 }
 
 static void test_misses_before_the_first_look_count(void **state)
 {
 	struct world w = fresh();
-	enum verdict passed;
 
 	(void)state;
 	miss(&w, OP_SEND);
 	miss(&w, OP_SEND);
-	assert_int_equal(verdict_next(VERDICT_UNKNOWN, NULL, w.now, &passed), VERDICT_FAILING);
+	assert_int_equal(verdict_next(VERDICT_UNKNOWN, &w.limits, NULL, w.now), VERDICT_FAILING);
 	good(&w, OP_SEND);
 	good(&w, OP_READ);
-	assert_int_equal(verdict_next(VERDICT_UNKNOWN, NULL, w.now, &passed), VERDICT_DEGRADED);
-	assert_int_equal(passed, VERDICT_FAILING);
+	assert_int_equal(verdict_next(VERDICT_UNKNOWN, &w.limits, NULL, w.now), VERDICT_DEGRADED);
 }
 
 static void test_operation_switched_on_does_not_degrade(void **state)
@@ -239,7 +259,8 @@ int main(void)
 		cmocka_unit_test(test_ok_again_after_three_of_every_operation),
 		cmocka_unit_test(test_failing_heals_by_way_of_degraded),
 		cmocka_unit_test(test_silence_without_outcomes_changes_nothing),
-		cmocka_unit_test(test_what_healed_between_two_looks_is_told),
+		cmocka_unit_test(test_what_healed_between_two_looks_counts_as_far_as_it_stands),
+		cmocka_unit_test(test_limits_are_those_that_are_given),
 		cmocka_unit_test(test_misses_before_the_first_look_count),
 		cmocka_unit_test(test_operation_switched_on_does_not_degrade),
 		cmocka_unit_test(test_names_are_the_contracts),
