@@ -402,16 +402,11 @@ static bool window_of(const struct rates *r, const struct series *s, uint64_t wi
 	return true;
 }
 
-static bool is_optional(const struct series *s)
-{
-	return !strncmp(s->name, "cc_", 3);
-}
-
 static unsigned rank_of(const struct series *s)
 {
 	switch (s->source) {
 	case SOURCE_HW_COUNTERS:
-		return is_optional(s) ? 5 : 0;
+		return 0;
 	case SOURCE_ETHTOOL:
 		return 1;
 	case SOURCE_LEG:
@@ -420,6 +415,8 @@ static unsigned rank_of(const struct series *s)
 		return 3;
 	case SOURCE_COUNTERS:
 		return 4;
+	case SOURCE_OPTIONAL:
+		return 5;
 	}
 	return 6;
 }

@@ -8,9 +8,9 @@
  * says for how long it knows (covered_ns), which may be less than its length, or more after a gap.
  *
  * Of several counters with one signal the first source in this order that has it is taken:
- * hw_counters, ethtool, counters_ext, counters; host and wire view are never added up. Within a
- * source only those are added that count different things (lanes, kinds of one error), else the
- * driver's own goes before the optional one (cc_*) and the first name before the others.
+ * hw_counters, ethtool, counters_ext, counters, optional (cc_*); host and wire view are never added
+ * up. Within a source only those are added that count different things (lanes, kinds of one error),
+ * else the first name goes before the others.
  *
  * What the legs of a port's bond count is the port's where nothing else of it counts the same:
  * their sum, or what the worst of them has where it is a share of time. A leg that was away begins

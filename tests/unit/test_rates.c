@@ -208,29 +208,88 @@ static void test_a_round_that_is_not_later_is_ignored(void **state)
 	assert_near(get(f, SIGNAL_LOSS_RX_OUT_OF_SEQ, -1, RATE_10S).growth, 5);
 }
 
+/* Each source goes before the one in the next line; what nobody tells any more gives way. */
 static void test_two_views_of_one_thing_are_never_added(void **state)
 {
+	static const struct {
+		enum counter_source source;
+		const char *name;
+		enum signal signal;
+		uint64_t gain;
+	} views[] = {
+		{SOURCE_HW_COUNTERS, "link_downed", SIGNAL_LINK_DOWN, 2},
+		{SOURCE_ETHTOOL, "link_down_events_phy", SIGNAL_LINK_DOWN, 3},
+		{SOURCE_COUNTERS, "link_downed", SIGNAL_LINK_DOWN, 4},
+	};
 	struct fixture *f = *state;
-	struct counter_value *pma = counter(f, SOURCE_COUNTERS, "link_downed", 0);
-	struct counter_value *phy = counter(f, SOURCE_ETHTOOL, "link_down_events_phy", 0);
-	struct counter_value *own = counter(f, SOURCE_HW_COUNTERS, "rp_cnp_handled", 0);
-	struct counter_value *optional = counter(f, SOURCE_HW_COUNTERS, "cc_rx_cnp_pkts", 0);
 
+	/* In the other order of being found. */
+	for (size_t i = COUNT(views); i-- > 0;)
+		counter(f, views[i].source, views[i].name, 0);
 	look_after(f, 5 * SEC);
-	pma->value = 2;
-	phy->value = 3;
-	own->value = 100;
-	optional->value = 90;
+	for (size_t i = 0; i < COUNT(views); i++)
+		f->values[COUNT(views) - 1 - i].value = views[i].gain;
 	look_after(f, 5 * SEC);
-	assert_near(get(f, SIGNAL_LINK_DOWN, -1, RATE_10S).growth, 3);
-	assert_string_equal(get(f, SIGNAL_LINK_DOWN, -1, RATE_10S).name, "link_down_events_phy");
-	assert_near(get(f, SIGNAL_CC_CNP_RX, -1, RATE_10S).growth, 100);
-	/* Where the better one goes, the other one is there. */
-	f->values[1] = f->values[3];
-	f->n = 1;
+	for (size_t i = 0; i < COUNT(views); i++) {
+		struct rate rate = get(f, views[i].signal, -1, RATE_5M);
+
+		assert_near(rate.growth, (double)views[i].gain);
+		assert_string_equal(rate.name, views[i].name);
+		f->n--;
+		for (unsigned k = 0; k < 5; k++)
+			look_after(f, 5 * SEC);
+	}
+	assert_false(rates_has(f->rates, 1, SIGNAL_LINK_DOWN, -1));
+}
+
+static void test_wide_counters_go_before_narrow_ones_and_optional_ones_last(void **state)
+{
+	struct fixture *f = *state;
+
+	counter(f, SOURCE_COUNTERS, "port_rcv_data", 0);
+	counter(f, SOURCE_COUNTERS_EXT, "port_rcv_data_64", 0);
+	counter(f, SOURCE_OPTIONAL, "cc_rx_cnp_pkts", 0);
+	counter(f, SOURCE_HW_COUNTERS, "rp_cnp_handled", 0);
+	look_after(f, 5 * SEC);
+	for (size_t i = 0; i < f->n; i++)
+		f->values[i].value = 100 + i;
+	look_after(f, 5 * SEC);
+	assert_string_equal(get(f, SIGNAL_TRAFFIC_RX, -1, RATE_10S).name, "port_rcv_data_64");
+	assert_near(get(f, SIGNAL_TRAFFIC_RX, -1, RATE_10S).growth, 404);
+	assert_string_equal(get(f, SIGNAL_CC_CNP_RX, -1, RATE_10S).name, "rp_cnp_handled");
+	assert_near(get(f, SIGNAL_CC_CNP_RX, -1, RATE_10S).growth, 103);
+	f->n--;
 	for (unsigned i = 0; i < 5; i++)
 		look_after(f, 5 * SEC);
-	assert_string_equal(get(f, SIGNAL_LINK_DOWN, -1, RATE_5M).name, "link_downed");
+	assert_near(get(f, SIGNAL_CC_CNP_RX, -1, RATE_5M).growth, 102);
+}
+
+static void test_what_our_probes_did_is_kept_beside_the_counters(void **state)
+{
+	struct rate_own_total own[] = {{.port = 1}, {.port = 2}};
+	struct rates_round round = {.own = own, .n_own = COUNT(own), .mono_ns = T0};
+	struct fixture *f = *state;
+	struct rate rate;
+
+	for (unsigned i = 0; i < 3; i++) {
+		round.mono_ns += 5 * SEC;
+		rates_add(f->rates, &round);
+		own[0].retry_exceeded += 2;
+		own[0].troubled += 3;
+		own[1].troubled += 7;
+	}
+	assert_true(rates_get(f->rates, 1, RATE_OWN_RETRY_EXCEEDED, -1, RATE_1M, &rate));
+	assert_near(rate.growth, 4);
+	assert_int_equal(rate.grown_ago_ns, 0);
+	assert_true(rates_get(f->rates, 1, RATE_OWN_TROUBLED, -1, RATE_1M, &rate));
+	assert_near(rate.growth, 6);
+	assert_true(rates_get(f->rates, 2, RATE_OWN_TROUBLED, -1, RATE_1M, &rate));
+	assert_near(rate.growth, 14);
+	round.mono_ns += 7 * SEC;
+	own[0].retry_exceeded -= 2; /* as it was at the last round */
+	rates_add(f->rates, &round);
+	assert_true(rates_get(f->rates, 1, RATE_OWN_RETRY_EXCEEDED, -1, RATE_1M, &rate));
+	assert_int_equal(rate.grown_ago_ns, 7 * SEC);
 }
 
 static void test_parts_of_one_thing_are_added_and_the_biggest_named(void **state)
@@ -511,6 +570,8 @@ int main(void)
 		T(test_a_counter_that_stays_away_is_forgotten_alone),
 		T(test_a_round_that_is_not_later_is_ignored),
 		T(test_two_views_of_one_thing_are_never_added),
+		T(test_wide_counters_go_before_narrow_ones_and_optional_ones_last),
+		T(test_what_our_probes_did_is_kept_beside_the_counters),
 		T(test_parts_of_one_thing_are_added_and_the_biggest_named),
 		T(test_priorities_are_kept_apart),
 		T(test_words_are_told_as_bytes_and_gauges_as_their_mean),
