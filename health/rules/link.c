@@ -70,16 +70,16 @@ void rule_link_flap(const struct rule_input *in, struct rule_said *ret)
 }
 
 /* What error correction mends is no error yet, but its rate tells how near the end is. */
-static bool raw_errors_high(const struct rule_input *in, struct rule_said *ret)
+static void raw_errors_high(const struct rule_input *in, struct rule_said *ret)
 {
 	struct tally_of bits = rule_growth(in, SIGNAL_LINK_FEC_CORRECTED_BITS, -1, RATE_5M);
 	double rate = (double)in->fact->rate_bytes_per_second * 8, ratio;
 
 	if (!bits.known || !in->fact->rate_known || rate <= 0 || bits.seconds < 30)
-		return false;
+		return;
 	ratio = bits.growth / (rate * bits.seconds);
 	if (ratio < RAW_BIT_ERRORS)
-		return false;
+		return;
 	ret->state = RULE_WARNING;
 	rule_text(ret,
 		  "error correction mends one bit of %.0f on %s (%s): clean or replace module or "
@@ -87,7 +87,6 @@ static bool raw_errors_high(const struct rule_input *in, struct rule_said *ret)
 		  1 / ratio, in->id, bits.name);
 	rule_evidence(ret, bits.name, bits.growth, RAW_BIT_ERRORS * rate * bits.seconds,
 		      bits.seconds);
-	return true;
 }
 
 void rule_link_errors(const struct rule_input *in, struct rule_said *ret)

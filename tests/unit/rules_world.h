@@ -147,6 +147,30 @@ static inline void assert_state(const struct rules_world *w, enum rule rule, enu
 			 rule_state_name(state), said(w, rule)->text);
 }
 
+/* To three digits: what a person reads. */
+static inline bool nearly(double a, double b)
+{
+	double off = a > b ? a - b : b - a, most = b > 0 ? b : -b;
+
+	return off <= 5e-3 * most;
+}
+
+static inline void assert_evidence(const struct rules_world *w, enum rule rule, unsigned i,
+				   const char *name, double value, double threshold,
+				   double window_seconds)
+{
+	const struct snap_rule *r = said(w, rule);
+
+	if (i >= r->n_evidence)
+		fail_msg("%s has %u pieces of evidence", rule_name(rule), (unsigned)r->n_evidence);
+	assert_string_equal(r->evidence[i].name, name);
+	if (!nearly(r->evidence[i].value, value) || !nearly(r->evidence[i].threshold, threshold) ||
+	    !nearly(r->evidence[i].window_seconds, window_seconds))
+		fail_msg("%s: %s is %g (threshold %g) in %g s, not %g (%g) in %g s",
+			 rule_name(rule), name, r->evidence[i].value, r->evidence[i].threshold,
+			 r->evidence[i].window_seconds, value, threshold, window_seconds);
+}
+
 #define assert_says(text, part)                                                                    \
 	do {                                                                                       \
 		if (!strstr(text, part))                                                           \

@@ -29,11 +29,14 @@ static void test_a_link_that_goes_down_is_critical_at_once_and_told_for_a_while(
 	assert_int_equal(said(w, RULE_LINK_DOWN)->cause, CAUSE_LOCAL_PORT);
 	assert_says(said(w, RULE_LINK_DOWN)->text, "mlx5_0/1 is DOWN (Polling) for 30 s");
 	assert_false(said(w, RULE_LINK_DOWN)->past);
+	assert_evidence(w, RULE_LINK_DOWN, 0, "state", 1, 4, 30);
 	set_link(w, true);
 	rounds(w, 2);
 	assert_state(w, RULE_LINK_DOWN, RULE_WARNING);
 	assert_true(said(w, RULE_LINK_DOWN)->past);
 	assert_says(said(w, RULE_LINK_DOWN)->text, "was down for 35 s and is up again for 5 s");
+	assert_int_equal(said(w, RULE_LINK_DOWN)->cause, CAUSE_LOCAL_PORT);
+	assert_evidence(w, RULE_LINK_DOWN, 0, "down_seconds", 35, 0, 5);
 	/* Counted from when it came back. */
 	rounds(w, 118);
 	assert_state(w, RULE_LINK_DOWN, RULE_WARNING);
@@ -78,7 +81,8 @@ static void test_a_link_that_goes_down_twice_flaps_and_one_that_did_once_does_no
 	next_round(w);
 	assert_state(w, RULE_LINK_FLAP, RULE_WARNING);
 	assert_says(said(w, RULE_LINK_FLAP)->text, "went down 2 times in five minutes");
-	assert_string_equal(said(w, RULE_LINK_FLAP)->evidence[0].name, "link_down_events_phy");
+	assert_int_equal(said(w, RULE_LINK_FLAP)->cause, CAUSE_LOCAL_PORT);
+	assert_evidence(w, RULE_LINK_FLAP, 0, "link_down_events_phy", 2, 2, 300);
 	v->value += 3;
 	next_round(w);
 	assert_state(w, RULE_LINK_FLAP, RULE_CRITICAL);
@@ -108,6 +112,92 @@ static void test_flapping_is_told_until_the_link_was_well_for_the_recovery(void 
 	assert_state(w, RULE_LINK_FLAP, RULE_OK);
 	rounds(w, 100);
 	assert_state(w, RULE_LINK_FLAP, RULE_OK);
+}
+
+static void test_the_recovery_begins_when_the_last_flap_is_over(void **state)
+{
+	struct rules_world *w = *state;
+	struct counter_value *v = add_counter(w, SOURCE_ETHTOOL, "link_down_events_phy", 7);
+
+	next_round(w);
+	v->value += 2;
+	next_round(w);
+	/* Again while it is held, too short for the state to show it. */
+	rounds(w, 100);
+	v->value += 2;
+	rounds(w, 120);
+	assert_state(w, RULE_LINK_FLAP, RULE_WARNING);
+	rounds(w, 1);
+	assert_state(w, RULE_LINK_FLAP, RULE_OK);
+	/* A link that stays down is not well, however long ago the second loss was. */
+	v->value += 2;
+	set_link(w, false);
+	rounds(w, 50);
+	set_link(w, true);
+	rounds(w, 120);
+	assert_state(w, RULE_LINK_FLAP, RULE_WARNING);
+	rounds(w, 1);
+	assert_state(w, RULE_LINK_FLAP, RULE_OK);
+}
+
+static void test_flaps_are_judged_by_what_is_there_to_see_them(void **state)
+{
+	struct rules_world *w = *state;
+	struct counter_value *v = add_counter(w, SOURCE_ETHTOOL, "link_down_events_phy", 7);
+
+	next_round(w);
+	/* Both saw it twice: the counter is told, for it misses none. */
+	for (unsigned i = 0; i < 2; i++) {
+		set_link(w, false);
+		v->value++;
+		next_round(w);
+		set_link(w, true);
+		next_round(w);
+	}
+	assert_state(w, RULE_LINK_FLAP, RULE_WARNING);
+	assert_evidence(w, RULE_LINK_FLAP, 0, "link_down_events_phy", 2, 2, 300);
+	/* The counter alone, then neither. */
+	w->round.ports[0].state_known = 0;
+	rounds(w, 130);
+	assert_state(w, RULE_LINK_FLAP, RULE_OK);
+	w->round.n_values = 0;
+	rounds(w, 5);
+	assert_state(w, RULE_LINK_FLAP, RULE_NOT_APPLICABLE);
+	assert_state(w, RULE_LINK_DOWN, RULE_NOT_APPLICABLE);
+}
+
+static void test_corrected_bits_are_judged_by_the_rate_of_the_link(void **state)
+{
+	struct rules_world *w = *state;
+	struct counter_value *v = add_counter(w, SOURCE_ETHTOOL, "rx_corrected_bits_phy", 0);
+
+	add_counter(w, SOURCE_ETHTOOL, "rx_crc_errors_phy", 0);
+	/* Twice what there may be of 100 Gbit/s; nothing is said before half a minute is known. */
+	for (unsigned i = 0; i < 6; i++, v->value += 10000000) {
+		next_round(w);
+		if (i > 0)
+			assert_state(w, RULE_LINK_ERRORS, RULE_OK);
+	}
+	next_round(w);
+	assert_state(w, RULE_LINK_ERRORS, RULE_WARNING);
+	for (unsigned i = 0; i < 100; i++, v->value += 10000000)
+		next_round(w);
+	assert_evidence(w, RULE_LINK_ERRORS, 0, "rx_corrected_bits_phy", 60 * 1e7, 300 * 1e6, 300);
+	/* Of 400 Gbit/s it is half of what there may be. */
+	w->round.ports[0].rate_bytes_per_second *= 4;
+	for (unsigned i = 0; i < 20; i++, v->value += 10000000)
+		next_round(w);
+	assert_state(w, RULE_LINK_ERRORS, RULE_OK);
+	/* Of a rate that is not known nothing is said. */
+	w->round.ports[0].rate_bytes_per_second /= 4;
+	w->round.ports[0].rate_known = 0;
+	for (unsigned i = 0; i < 20; i++, v->value += 10000000)
+		next_round(w);
+	assert_state(w, RULE_LINK_ERRORS, RULE_OK);
+	w->round.ports[0].rate_known = 1;
+	w->round.ports[0].rate_bytes_per_second = 0;
+	next_round(w);
+	assert_state(w, RULE_LINK_ERRORS, RULE_OK);
 }
 
 static void test_losses_seen_in_the_state_count_where_there_is_no_counter(void **state)
@@ -156,6 +246,21 @@ static void test_a_port_slower_than_expected_is_degraded(void **state)
 	next_round(w);
 	assert_state(w, RULE_LINK_DEGRADED, RULE_WARNING);
 	assert_says(said(w, RULE_LINK_DEGRADED)->text, "runs at 100 Gbit/s and should at 400");
+	assert_int_equal(said(w, RULE_LINK_DEGRADED)->cause, CAUSE_LOCAL_PORT);
+	assert_evidence(w, RULE_LINK_DEGRADED, 0, "rate_bytes_per_second", 1.25e10, 5e10, 0);
+	/* One that is down, or whose rate nobody tells, has none. */
+	set_link(w, false);
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_NOT_APPLICABLE);
+	set_link(w, true);
+	p->rate_known = 0;
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_NOT_APPLICABLE);
+	p->rate_known = 1;
+	w->n_rail_ports = 0;
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_NOT_APPLICABLE);
+	w->n_rail_ports = 1;
 	p->rate_bytes_per_second *= 4;
 	next_round(w);
 	assert_state(w, RULE_LINK_DEGRADED, RULE_OK);
@@ -307,6 +412,9 @@ int main(void)
 		T(test_only_a_port_that_a_rail_uses_and_that_was_up_is_missed),
 		T(test_a_link_that_goes_down_twice_flaps_and_one_that_did_once_does_not),
 		T(test_flapping_is_told_until_the_link_was_well_for_the_recovery),
+		T(test_the_recovery_begins_when_the_last_flap_is_over),
+		T(test_flaps_are_judged_by_what_is_there_to_see_them),
+		T(test_corrected_bits_are_judged_by_the_rate_of_the_link),
 		T(test_losses_seen_in_the_state_count_where_there_is_no_counter),
 		T(test_as_many_losses_are_kept_as_a_limit_may_ask_for),
 		T(test_a_port_slower_than_expected_is_degraded),
