@@ -13,9 +13,6 @@
 #define SOURCE_OWN COUNTER_SOURCE_COUNT
 /* A counter that is not there any more for this long has been forgotten, rounds or time. */
 #define MISSED_ROUNDS 3
-/* Nothing gains so much between two rounds: bytes of a month at 200 Gbit/s. A NIC that fell off the
- * bus answers with all bits set. */
-#define GROWTH_MAX (1ULL << 56)
 #define FORGET_NS (15 * 60 * NSEC_PER_SEC)
 
 const uint64_t rate_window_ns[RATE_WINDOWS] = {
@@ -257,7 +254,7 @@ static void step(struct series *s, uint64_t value, uint64_t now_ns)
 	}
 	d = counter_delta(s->row ? s->row->width : WIDTH_64, s->value, value);
 	s->saturated = d.step == STEP_SATURATED;
-	if (d.step == STEP_RESET || d.growth > GROWTH_MAX)
+	if (d.step == STEP_RESET)
 		return;
 	if (d.growth)
 		s->grew_ns = now_ns;
@@ -270,15 +267,37 @@ static bool there(const struct rates *r, const struct series *s)
 	return s->seen_round + MISSED_ROUNDS >= r->rounds;
 }
 
+/* What a NIC that fell off the bus answers: as if it had not been read. */
+static bool is_all_ones(const struct series *s, uint64_t value)
+{
+	switch (s->row ? s->row->width : WIDTH_64) {
+	case WIDTH_32:
+		return value == UINT32_MAX;
+	case WIDTH_EITHER:
+		return value == UINT32_MAX || value == UINT64_MAX;
+	case WIDTH_64:
+		return value == UINT64_MAX;
+	case WIDTH_STICKS_4:
+	case WIDTH_STICKS_8:
+	case WIDTH_STICKS_16:
+	case WIDTH_STICKS_32:
+	case WIDTH_64_OR_STICKS_32:
+		return false;
+	}
+	return false;
+}
+
 static void take(struct rates *r, struct series *s, uint64_t value, uint64_t now_ns)
 {
 	bool returned = s->source == SOURCE_LEG && !there(r, s);
 
+	s->seen_round = r->rounds;
+	if (is_all_ones(s, value))
+		return;
 	if (s->seen_ns && !returned)
 		step(s, value, now_ns);
 	s->value = value;
 	s->seen_ns = now_ns;
-	s->seen_round = r->rounds;
 }
 
 static void take_value(struct rates *r, const struct counter_value *v, uint64_t now_ns)

@@ -4,7 +4,7 @@
  * The difference between two values counts for the whole time between them, however long that
  * was: a NIC counts on while nobody reads it, so that a missed round, a reader that hung and a
  * worker that was replaced lose nothing. What a counter held when it began anew is lost: that step
- * adds neither growth nor time (nor does one to a value that no NIC can have reached), and a window
+ * adds neither growth nor time, and a window
  * says for how long it knows (covered_ns), which may be less than its length, or more after a gap.
  *
  * Of several counters with one signal the first source in this order that has it is taken:

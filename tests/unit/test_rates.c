@@ -360,14 +360,19 @@ static void test_a_value_of_all_ones_spoils_nothing(void **state)
 	struct fixture *f = *state;
 	struct counter_value *bytes = counter(f, SOURCE_HW_COUNTERS, "rx_bytes", 1000);
 	struct counter_value *percent = counter(f, SOURCE_ETHTOOL, "outbound_pci_stalled_rd", 10);
+	struct counter_value *narrow = counter(f, SOURCE_HW_COUNTERS, "out_of_sequence", 5000);
 
 	look_after(f, 5 * SEC);
 	bytes->value = percent->value = UINT64_MAX;
+	narrow->value = UINT32_MAX;
 	look_after(f, 5 * SEC);
 	assert_false(rates_get(f->rates, 1, SIGNAL_TRAFFIC_RX_BYTES, -1, RATE_5M,
 			       &(struct rate){.name = NULL}));
 	bytes->value = 2000;
 	percent->value = 10;
+	narrow->value = 5003;
+	look_after(f, 5 * SEC);
+	assert_near(get(f, SIGNAL_LOSS_RX_OUT_OF_SEQ, -1, RATE_1M).growth, 3);
 	for (unsigned i = 0; i < 100; i++) {
 		look_after(f, 5 * SEC);
 		bytes->value += 500;
