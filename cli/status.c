@@ -30,13 +30,15 @@ bool command_fetch_status(const struct cli_options *o, struct answer *ret)
 
 void command_add_finding(struct strbuf *out, const json_t *finding)
 {
+	const char *rule = value_text(finding, "rule", "");
 	char buf[TEXT_SHORT];
 	double since = 0;
 
 	value_double(finding, "since", &since);
-	strbuf_printf(out, "%s %s %s since %s: %s", value_text(finding, "severity", "?"),
+	strbuf_printf(out, "%s %s %s%s%s%s since %s: %s", value_text(finding, "severity", "?"),
 		      value_text(finding, "subject", "?"), value_text(finding, "cause", "?"),
-		      text_date(since, buf), value_text(finding, "text", ""));
+		      rule[0] ? " (" : "", rule, rule[0] ? ")" : "", text_date(since, buf),
+		      value_text(finding, "text", ""));
 }
 
 static void print_up(const char *what, const json_t *counts)

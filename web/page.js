@@ -132,7 +132,8 @@
 		const first = (f) => f.severity === "critical" ? 0 : 1;
 		const items = findings.sort((a, b) => first(a) - first(b)).map((f) => {
 			const li = el("li");
-			const meta = [f.subject, f.cause, "since " + clock(f.since), ...f.evidence.map(evidence)];
+			const what = f.rule ? f.cause + " (" + f.rule + ")" : f.cause;
+			const meta = [f.subject, what, "since " + clock(f.since), ...f.evidence.map(evidence)];
 			li.append(badge(f.severity), el("span", "", f.text), el("span", "meta", meta.join("  ·  ")));
 			return li;
 		});

@@ -326,11 +326,13 @@ class CommandTest(unittest.TestCase):
         self.answer("findings", envelope(findings=[
             finding("warning", "port:a/1", ("lost", 120, 100, 60), ("share", 0.012345, None, 0),
                     ("rate", 123456.7, None, 0)),
-            finding("critical", "port:b/1", ("name\x1b[2J", 1e300, None, None), ("unknown", None))]))
+            finding("critical", "port:b/1", ("name\x1b[2J", 1e300, None, None), ("unknown", None))
+            | {"rule": "link_errors"}]))
         lines = self.run_command("status").stdout.splitlines()[3:]
-        self.assertTrue(lines[0].startswith("critical port:b/1 "))
+        # By its name the rule is found in docs/RULES.md.
+        self.assertTrue(lines[0].startswith("critical port:b/1 local_nic (link_errors) since 2026-"))
         self.assertEqual(lines[1], "  name?[2J 1e+300")
-        self.assertTrue(lines[2].startswith("warning port:a/1 "))
+        self.assertTrue(lines[2].startswith("warning port:a/1 local_nic since 2026-"))
         self.assertEqual(lines[3:], ["  lost 120 (threshold 100) in 1m00s", "  share 0.0123",
                                      "  rate 123457"])
 
