@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 /* Where a driver counts frames but not their time: so many a second stand for one percent. */
 #define FRAMES_A_PERCENT 200.0
 #define STORM_MIN_SECONDS 9.0
@@ -17,18 +18,26 @@
 /* The signals of one direction. */
 struct direction {
 	enum signal pfc_us, pfc_frames, pause_us, pause_frames, pause_frames_phy;
-	enum signal prio_bytes, bytes, rdma_bytes;
+	enum signal prio_bytes, bytes[3]; /* of all priorities: the first that is counted */
 };
 
 static const struct direction received = {
-	SIGNAL_PFC_RX_US,	SIGNAL_PFC_RX_FRAMES,	      SIGNAL_PAUSE_RX_US,
-	SIGNAL_PAUSE_RX_FRAMES, SIGNAL_PAUSE_RX_FRAMES_PHY,   SIGNAL_TRAFFIC_TX_PRIO_BYTES,
-	SIGNAL_TRAFFIC_TX,	SIGNAL_TRAFFIC_TX_RDMA_BYTES,
+	SIGNAL_PFC_RX_US,
+	SIGNAL_PFC_RX_FRAMES,
+	SIGNAL_PAUSE_RX_US,
+	SIGNAL_PAUSE_RX_FRAMES,
+	SIGNAL_PAUSE_RX_FRAMES_PHY,
+	SIGNAL_TRAFFIC_TX_PRIO_BYTES,
+	{SIGNAL_TRAFFIC_TX_RDMA_BYTES, SIGNAL_TRAFFIC_TX, SIGNAL_TRAFFIC_TX_BYTES},
 };
 static const struct direction sent = {
-	SIGNAL_PFC_TX_US,	SIGNAL_PFC_TX_FRAMES,	      SIGNAL_PAUSE_TX_US,
-	SIGNAL_PAUSE_TX_FRAMES, SIGNAL_PAUSE_TX_FRAMES_PHY,   SIGNAL_TRAFFIC_RX_PRIO_BYTES,
-	SIGNAL_TRAFFIC_RX,	SIGNAL_TRAFFIC_RX_RDMA_BYTES,
+	SIGNAL_PFC_TX_US,
+	SIGNAL_PFC_TX_FRAMES,
+	SIGNAL_PAUSE_TX_US,
+	SIGNAL_PAUSE_TX_FRAMES,
+	SIGNAL_PAUSE_TX_FRAMES_PHY,
+	SIGNAL_TRAFFIC_RX_PRIO_BYTES,
+	{SIGNAL_TRAFFIC_RX_RDMA_BYTES, SIGNAL_TRAFFIC_RX, SIGNAL_TRAFFIC_RX_BYTES},
 };
 
 /* How much of the time the port, or its worst priority, was paused. */
@@ -145,12 +154,18 @@ static bool moved(const struct rule_input *in, const struct direction *d, int pr
 
 	if (priority >= 0)
 		t = rule_growth(in, d->prio_bytes, priority, RATE_10S);
-	if (!t.known)
-		t = rule_growth(in, d->rdma_bytes, -1, RATE_10S);
-	if (!t.known)
-		t = rule_growth(in, d->bytes, -1, RATE_10S);
+	for (size_t i = 0; !t.known && i < COUNT(d->bytes); i++)
+		t = rule_growth(in, d->bytes[i], -1, RATE_10S);
 	*ret_known = t.known;
 	return t.growth > MOVING_BYTES;
+}
+
+static bool is_counted(const struct rule_input *in, const struct direction *d, int priority)
+{
+	bool known;
+
+	moved(in, d, priority, &known);
+	return known || rule_has(in, d->bytes, COUNT(d->bytes));
 }
 
 static bool storm(const struct rule_input *in, const struct direction *d, bool incoming,
@@ -201,7 +216,9 @@ void rule_pfc_storm(const struct rule_input *in, struct rule_said *ret)
 	struct paused rx = how_paused(in, &received, RATE_10S);
 	struct paused tx = how_paused(in, &sent, RATE_10S);
 	static const enum signal told[] = {SIGNAL_PFC_STORM_ERR, SIGNAL_PFC_STORM_WARN};
-	bool timed = (rx.has && !rx.frames) || (tx.has && !tx.frames);
+	/* That nothing moves can only be seen where something counts it. */
+	bool timed = (rx.has && !rx.frames && is_counted(in, &received, rx.priority)) ||
+		     (tx.has && !tx.frames && is_counted(in, &sent, tx.priority));
 
 	if (!timed && !rule_has(in, told, 2))
 		return;

@@ -124,6 +124,13 @@ static const struct firing firings[] = {
 	 "blocks the network",
 	 {{NET, "tx_prio3_pause_duration", 4990000}, {PMA, "port_rcv_data", 0}},
 	 {{NET, "tx_prio3_pause_duration", 4900000}, {PMA, "port_rcv_data", 0}}},
+	/* bnxt: no bytes by priority, nor of RDMA alone before Linux 6.12 */
+	{RULE_PFC_STORM,
+	 RULE_CRITICAL,
+	 CAUSE_CONGESTION,
+	 "while nothing moves",
+	 {{NET, "pfc_pri3_rx_duration_us", 4990000}, {HW, "tx_bytes", 0}},
+	 {{NET, "pfc_pri3_rx_duration_us", 4990000}, {HW, "tx_bytes", 100000}}},
 	{RULE_PFC_STORM,
 	 RULE_WARNING,
 	 CAUSE_LOCAL_HOST,
@@ -490,6 +497,17 @@ static void test_a_lone_port_has_what_only_its_device_counts(void **state)
 	assert_state(w, RULE_CC_BROKEN, RULE_NOT_APPLICABLE);
 }
 
+static void test_where_nothing_counts_what_moves_a_storm_is_not_applicable(void **state)
+{
+	struct rules_world *w = *state;
+	static const struct ramp ramps[RAMPS] = {{NET, "pfc_pri3_rx_duration_us", 4990000}};
+
+	begin_ramps(w, ramps);
+	run_rounds(w, ramps, 20, true);
+	assert_state(w, RULE_PFC_STORM, RULE_NOT_APPLICABLE);
+	assert_state(w, RULE_PAUSE_RECEIVED, RULE_CRITICAL);
+}
+
 static void test_files_that_are_gone_are_missed_while_the_netdev_still_tells(void **state)
 {
 	struct rules_world *w = *state;
@@ -547,6 +565,7 @@ int main(void)
 		T(test_a_worker_that_was_away_changes_nothing),
 		T(test_rounds_of_the_past_and_of_the_future_are_ignored),
 		T(test_a_lone_port_has_what_only_its_device_counts),
+		T(test_where_nothing_counts_what_moves_a_storm_is_not_applicable),
 		T(test_files_that_are_gone_are_missed_while_the_netdev_still_tells),
 		T(test_counters_of_the_device_are_those_of_its_only_port),
 		T(test_one_leg_of_a_bond_that_is_paused_is_the_ports_trouble),
