@@ -118,6 +118,21 @@ static void read_secret(struct config *c, const char *path, struct conf_report *
 		conf_remark(report, CONF_ERROR, path, 0, "[peers] %s", err);
 }
 
+/* The two levels of pfc_storm are of two things. */
+static void check_rules(const struct rule_limits *l, const char *path, struct conf_report *report)
+{
+	for (unsigned rule = 0; rule < RULE_COUNT; rule++) {
+		const char *name = rule_name((enum rule)rule);
+
+		if (rule != RULE_PFC_STORM && l->critical[rule] &&
+		    l->critical[rule] < l->warning[rule])
+			conf_remark(report, CONF_WARNING, path, 0,
+				    "[rules] %s_critical (%u) is below %s_warning (%u): it will "
+				    "never be a warning alone",
+				    name, l->critical[rule], name, l->warning[rule]);
+	}
+}
+
 int config_load(struct config *c, const char *path, const char *const *sets, size_t n_sets,
 		struct conf_report *report)
 {
@@ -137,6 +152,7 @@ int config_load(struct config *c, const char *path, const char *const *sets, siz
 			conf_set(keys, n, &l, sets[i], report);
 		if (report->errors == errors)
 			config_check_rails(&l.config, path, report);
+		check_rules(&l.config.rules, path, report);
 		config_place_peers(&l.config, path, report);
 		place_file(l.config.peers_file, "file", path, report);
 		place_file(l.config.secret_file, "secret_file", path, report);

@@ -468,6 +468,19 @@ static void test_a_failed_load_leaves_the_old_one_alone(void **state)
 	assert_memory_equal(&kept, &f->c, sizeof(kept));
 }
 
+static void test_a_level_that_is_never_reached_is_a_warning(void **state)
+{
+	struct fixture *f = *state;
+
+	remarks_on(f, 0, "[rules]\nlink_flap_warning = 6\n", 0,
+		   "warning: [rules] link_flap_critical (5) is below link_flap_warning (6): it "
+		   "will never be a warning alone");
+	loads(f, "[rules]\nlink_flap_warning = 5\n");
+	loads(f, "[rules]\nlink_flap_warning = 6\nlink_flap_critical = off\n");
+	/* Storms that the NIC told, and percent of the time. */
+	loads(f, "[rules]\npfc_storm_warning = 1000\n");
+}
+
 static void test_unknown_keys_are_warnings_that_are_counted(void **state)
 {
 	struct fixture *f = *state;
@@ -670,6 +683,7 @@ int main(void)
 		CONFIG_TEST(test_an_error_in_a_drop_in_names_it),
 		CONFIG_TEST(test_the_command_line_overrides_and_replaces_lists),
 		CONFIG_TEST(test_a_failed_load_leaves_the_old_one_alone),
+		CONFIG_TEST(test_a_level_that_is_never_reached_is_a_warning),
 		CONFIG_TEST(test_unknown_keys_are_warnings_that_are_counted),
 		CONFIG_TEST(test_the_printed_configuration_loads_to_itself),
 		CONFIG_TEST(test_the_hash_is_of_the_effect_not_of_the_spelling),
