@@ -76,10 +76,11 @@ struct device {
 	struct device_rules *rules; /* NULL before its first counters */
 	/* What was told about it, so that it is not told again and again. */
 	struct ratelimit async_limit, drain_limit, duplicate_limit, refused_limit;
-	struct ratelimit lack_limit, corrupt_limit, doubt_limit, reset_limit;
-	uint64_t resets_told; /* of device_totals_resets() */
-	uint32_t netdev_told; /* bit per port by index: that its netdev has no statistics */
-	uint32_t lack_told;   /* bit per op that it cannot run */
+	struct ratelimit lack_limit, corrupt_limit, doubt_limit, reset_limit, failure_limit;
+	uint64_t resets_told;	/* of device_totals_resets() */
+	uint64_t failures_told; /* of this worker's read_failures */
+	uint32_t netdev_told;	/* bit per port by index: that its netdev has no statistics */
+	uint32_t lack_told;	/* bit per op that it cannot run */
 	bool conflict_told;
 	uint64_t duplicate_ns; /* when two live instances of one name were last seen; 0: never */
 	char duplicate[FACT_NAME]; /* that name */

@@ -21,6 +21,7 @@
 #include "probes/pci_link.h"
 #include "probes/port_fact.h"
 #include "probes/port_setup.h"
+#include "probes/read_failures.h"
 #include "probes/sysfs.h"
 #include "probes/sysfs_value.h"
 
@@ -56,6 +57,7 @@ struct counter_reader {
 	ino_t dir_ino; /* of the device's directory: another device has another */
 	uint64_t success_wall_ns;
 	struct reset_log resets;
+	struct read_failures failures;
 	uint64_t errors[PORT_MAX + 1][READ_ERROR_COUNT];
 	struct device_fact device;
 	uint32_t n_ports, ports_dropped;
@@ -242,7 +244,8 @@ static bool ports_list(struct counter_reader *r, int dev_fd)
 static void states_read(struct counter_reader *r, int dev_fd, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < r->n_ports; i++)
-		r->any_read |= port_reader_run(&r->ports[i], dev_fd, r->errors[i + 1]);
+		r->any_read |=
+			port_reader_run(&r->ports[i], dev_fd, r->errors[i + 1], &r->failures);
 	r->state_read_ns = now_ns;
 }
 
@@ -445,6 +448,9 @@ static size_t level_of(const struct counter_reader *r, uint8_t port)
 
 static void file_failed(struct counter_reader *r, struct counter_file *f, enum read_error error)
 {
+	if (!f->failing)
+		read_failures_note(&r->failures, f->port, f->source, f->name, error);
+	f->failing = true;
 	f->skip = COUNTER_RETRY_ROUNDS - 1;
 	r->errors[level_of(r, f->port)][error]++;
 }
@@ -460,6 +466,7 @@ static void file_note(struct counter_reader *r, struct counter_file *f, uint64_t
 						      .source = f->source},
 			      f->name);
 	f->has_last = true;
+	f->failing = false;
 	f->last = value;
 	r->any_read = true;
 }
@@ -620,6 +627,7 @@ static void round_end(struct counter_reader *r, struct counter_round *round, uin
 	round->success_wall_ns = r->success_wall_ns;
 	round->resets_seen = r->resets.seen;
 	memcpy(round->resets, r->resets.kept, sizeof(round->resets));
+	round->failures = r->failures;
 	memcpy(round->read_errors, r->errors, sizeof(round->read_errors));
 	round->device = r->device;
 	name_copy(round->device.name, sizeof(round->device.name), r->name);

@@ -10,6 +10,7 @@ struct counter_file {
 	uint8_t source;
 	uint8_t skip; /* rounds to wait before it is tried again after an error */
 	bool seen;    /* in this round's directory listing */
+	bool failing; /* and told */
 	bool has_last;
 	uint64_t last;
 	const struct counter_row *row;

@@ -14,6 +14,7 @@
 #define CLASS_MAX 8	/* traffic classes of a configuration */
 #define PORT_MAX 16	/* ports of a device that are followed; the rest is counted */
 #define GID_MAX 1024	/* non-zero GIDs of a device that are followed */
+#define FAILURES_KEPT 8 /* files that cannot be read and are told by name; likewise */
 #define RESETS_KEPT 8	/* resets of counters that are told by name; the rest is counted */
 #define PRIORITIES 8	/* of 802.1Q */
 #define DSCP_COUNT 64
@@ -409,6 +410,20 @@ struct counter_reset {
 	uint8_t pad[6];
 };
 
+/* A file that began to fail: told once, until it could be read again. */
+struct read_failure {
+	char name[FACT_NAME]; /* of the counter, or of the port's attribute */
+	uint8_t port;	      /* 0: device level */
+	uint8_t source;	      /* enum counter_source; COUNTER_SOURCE_COUNT: an attribute */
+	uint8_t error;	      /* enum read_error */
+	uint8_t pad[5];
+};
+
+struct read_failures {
+	uint64_t seen; /* cumulative; the k-th, from 0, is kept[k % FAILURES_KEPT] */
+	struct read_failure kept[FAILURES_KEPT];
+};
+
 /* One finished round of the counter thread. Only the first n_* entries of arrays are valid. */
 struct counter_round {
 	uint64_t mono_ns, wall_ns; /* when the round ended; 0: none yet */
@@ -416,6 +431,7 @@ struct counter_round {
 	uint64_t interval_ns;
 	uint64_t resets_seen; /* cumulative; the k-th, from 0, is resets[k % RESETS_KEPT] */
 	struct counter_reset resets[RESETS_KEPT];
+	struct read_failures failures;
 	uint64_t read_errors[PORT_MAX + 1]
 			    [READ_ERROR_COUNT]; /* [0] device level, else port index+1 */
 	struct device_fact device;

@@ -6,6 +6,7 @@
 
 #include "core/names.h"
 #include "probes/counter.h"
+#include "probes/read_failures.h"
 #include "probes/sysfs.h"
 #include "probes/sysfs_value.h"
 
@@ -51,40 +52,55 @@ static const struct {
 	[PORT_ATTR_LINK_LAYER] = {"link_layer", set_link_layer},
 };
 
-static bool attr_failed(struct port_reader *r, unsigned attr, enum read_error error,
-			uint64_t *errors)
+static void attr_failed(struct port_reader *r, unsigned attr, enum read_error error,
+			struct read_failures *failures)
 {
+	if (!r->failing[attr])
+		read_failures_note(failures, r->fact.port, COUNTER_SOURCE_COUNT, attrs[attr].file,
+				   error);
+	r->failing[attr] = true;
 	r->skip[attr] = COUNTER_RETRY_ROUNDS - 1;
-	errors[error]++;
-	return false;
 }
 
-static bool attr_read(struct port_reader *r, unsigned attr, int dev_fd, uint64_t *errors)
+/* 0; -ENOENT: it is not there; else why it could not be read or understood. */
+static int attr_read(struct port_reader *r, unsigned attr, int dev_fd, enum read_error *ret_error)
 {
 	char path[SYSFS_PATH], text[SYSFS_TEXT];
 	int n;
 
-	if (r->skip[attr] > 0) {
-		r->skip[attr]--;
-		return false;
-	}
 	snprintf(path, sizeof(path), "ports/%u/%s", r->fact.port, attrs[attr].file);
 	n = sysfs_read(dev_fd, path, text, sizeof(text));
 	if (n < 0) {
 		attrs[attr].set(&r->fact, NULL);
-		return n == -ENOENT ? false : attr_failed(r, attr, sysfs_error_class(n), errors);
+		*ret_error = sysfs_error_class(n);
+		return n;
 	}
-	if (!attrs[attr].set(&r->fact, text))
-		return attr_failed(r, attr, READ_PARSE, errors);
-	return true;
+	*ret_error = READ_PARSE;
+	return attrs[attr].set(&r->fact, text) ? 0 : -EBADMSG;
 }
 
-bool port_reader_run(struct port_reader *r, int dev_fd, uint64_t *errors)
+bool port_reader_run(struct port_reader *r, int dev_fd, uint64_t *errors,
+		     struct read_failures *failures)
 {
 	bool any = false;
 
-	for (unsigned attr = 0; attr < PORT_ATTR_COUNT; attr++)
-		any |= attr_read(r, attr, dev_fd, errors);
+	for (unsigned attr = 0; attr < PORT_ATTR_COUNT; attr++) {
+		enum read_error error;
+		int result;
+
+		if (r->skip[attr] > 0) {
+			r->skip[attr]--;
+			continue;
+		}
+		result = attr_read(r, attr, dev_fd, &error);
+		if (result == 0) {
+			r->failing[attr] = false;
+			any = true;
+		} else if (result != -ENOENT) {
+			errors[error]++;
+			attr_failed(r, attr, error, failures);
+		}
+	}
 	return any;
 }
 

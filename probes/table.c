@@ -582,6 +582,15 @@ static void round_sanitize(struct counter_round *r)
 		if (r->resets[i].source >= COUNTER_SOURCE_COUNT)
 			r->resets[i].source = SOURCE_HW_COUNTERS;
 	}
+	for (uint32_t i = 0; i < FAILURES_KEPT; i++) {
+		struct read_failure *f = &r->failures.kept[i];
+
+		TERMINATE(f->name);
+		if (f->source > COUNTER_SOURCE_COUNT)
+			f->source = COUNTER_SOURCE_COUNT;
+		if (f->error >= READ_ERROR_COUNT)
+			f->error = READ_OTHER;
+	}
 }
 
 /* The head first: it says how much of the arrays is used. */

@@ -222,6 +222,19 @@ def test_every_value_of_every_vendor_is_told_once_and_right(root):
         assert fact_differences(daemon.exact(), root) == []
 
 
+def test_files_that_cannot_be_read_are_named_once(tmp_path):
+    make_trees.TREES["unreadable"][1](str(tmp_path))
+    with Reader(tmp_path) as daemon:
+        daemon.wait_log("port 2 rate (other)")
+        daemon.wait_log("port 1 counters/VL15_dropped (other)")
+        errors = "rdma_sysfs_read_errors_total"
+        before = daemon.metric(errors, device="mlx5_1", port="1", reason="other")
+        wait_for(lambda: daemon.metric(errors, device="mlx5_1", port="1",
+                                       reason="other") > before + 1, what="more tries")
+        told = [e for e in daemon.events("counters") if "VL15_dropped" in e["text"]]
+        assert len(told) == 1, told
+
+
 def test_how_a_port_is_set_up_is_told(tmp_path):
     make_trees.TREES["mlx5-config"][1](str(tmp_path))
     config = "[rail mlx5_0]\ndevice = mlx5_0\nexpected_rate = 200Gb/s\n"

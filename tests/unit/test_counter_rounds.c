@@ -23,6 +23,35 @@ static void test_failed_file_is_asked_again_after_twelve_rounds(void **state)
 	assert_int_equal(f->round.read_errors[1][READ_EINVAL], 1);
 }
 
+static void test_a_file_that_fails_is_named_once_until_it_can_be_read_again(void **state)
+{
+	struct fixture *f = *state;
+	const struct read_failure *kept = f->round.failures.kept;
+
+	trap.failing = "hw_counters/np_cnp_sent";
+	trap.error = EINVAL;
+	read_tree(f, "mlx5-roce", "mlx5_0");
+	assert_int_equal(f->round.failures.seen, 1);
+	assert_string_equal(kept[0].name, "np_cnp_sent");
+	assert_int_equal(kept[0].port, 1);
+	assert_int_equal(kept[0].source, SOURCE_HW_COUNTERS);
+	assert_int_equal(kept[0].error, READ_EINVAL);
+	for (unsigned i = 0; i < 2 * COUNTER_RETRY_ROUNDS; i++)
+		run(f, 5);
+	assert_int_equal(f->round.read_errors[1][READ_EINVAL], 3);
+	assert_int_equal(f->round.failures.seen, 1);
+	trap.failing = NULL;
+	counter_reader_poke(f->reader);
+	run(f, 5);
+	trap.failing = "ports/1/rate";
+	counter_reader_poke(f->reader);
+	run(f, 5);
+	run(f, 5);
+	assert_int_equal(f->round.failures.seen, 2);
+	assert_string_equal(kept[1].name, "rate");
+	assert_int_equal(kept[1].source, COUNTER_SOURCE_COUNT);
+}
+
 static void test_poke_asks_failed_files_at_once(void **state)
 {
 	struct fixture *f = *state;
@@ -262,6 +291,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		READER_TEST(test_failed_file_is_asked_again_after_twelve_rounds),
+		READER_TEST(test_a_file_that_fails_is_named_once_until_it_can_be_read_again),
 		READER_TEST(test_poke_asks_failed_files_at_once),
 		READER_TEST(test_counter_reset_is_counted_and_the_new_value_told),
 		READER_TEST(test_gauge_that_falls_is_no_reset),

@@ -413,6 +413,9 @@ static void test_round_with_wild_lengths_and_texts_is_tamed(void **state)
 	assert_true(got->values[0].source < COUNTER_SOURCE_COUNT);
 	assert_true(got->resets[RESETS_KEPT - 1].source < COUNTER_SOURCE_COUNT);
 	assert_int_equal(strlen(got->resets[0].name), FACT_NAME - 1);
+	assert_int_equal(strlen(got->failures.kept[0].name), FACT_NAME - 1);
+	assert_true(got->failures.kept[0].source <= COUNTER_SOURCE_COUNT);
+	assert_true(got->failures.kept[0].error < READ_ERROR_COUNT);
 	assert_true(got->gids[0].type <= GID_TYPE_ROCE_V2);
 	assert_true(got->ports[0].link_layer <= LINK_LAYER_ETHERNET);
 	free(got);
