@@ -3,26 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "core/clock.h"
-
-#define STATM_MAX 256
-
-int proc_usage_parse(const char *statm, uint64_t page_bytes, uint64_t *ret_rss_bytes)
-{
-	char *end;
-
-	/* Pages: the whole size, then those that are resident. */
-	if (*statm < '0' || *statm > '9')
-		return -EINVAL;
-	strtoull(statm, &end, 10);
-	if (end[0] != ' ' || end[1] < '0' || end[1] > '9')
-		return -EINVAL;
-	*ret_rss_bytes = strtoull(end + 1, NULL, 10) * page_bytes;
-	return 0;
-}
+#include "core/statm.h"
 
 int proc_usage_open(struct proc_usage *u, pid_t pid)
 {
@@ -51,9 +35,9 @@ void proc_usage_close(struct proc_usage *u)
 int proc_usage_read(const struct proc_usage *u, uint64_t *ret_cpu_ns, uint64_t *ret_rss_bytes)
 {
 	char text[STATM_MAX];
+	uint64_t size, resident;
 	struct timespec cpu;
 	ssize_t n;
-	int r;
 
 	if (u->number == 0)
 		return -ENOENT;
@@ -63,8 +47,9 @@ int proc_usage_read(const struct proc_usage *u, uint64_t *ret_cpu_ns, uint64_t *
 	text[n] = '\0';
 	if (clock_gettime(u->cpu_clock, &cpu) < 0)
 		return -errno;
-	r = proc_usage_parse(text, (uint64_t)sysconf(_SC_PAGESIZE), ret_rss_bytes);
-	if (r == 0)
-		*ret_cpu_ns = (uint64_t)cpu.tv_sec * NSEC_PER_SEC + (uint64_t)cpu.tv_nsec;
-	return r;
+	if (!statm_parse(text, (uint64_t)sysconf(_SC_PAGESIZE), &size, &resident))
+		return -EINVAL;
+	*ret_rss_bytes = resident;
+	*ret_cpu_ns = (uint64_t)cpu.tv_sec * NSEC_PER_SEC + (uint64_t)cpu.tv_nsec;
+	return 0;
 }

@@ -16,5 +16,3 @@ void proc_usage_close(struct proc_usage *u);
 /* CPU time of all its threads, ended ones included, in ns; resident memory in bytes. 0 or -errno;
  * nothing is set then. */
 int proc_usage_read(const struct proc_usage *u, uint64_t *ret_cpu_ns, uint64_t *ret_rss_bytes);
-/* The parser alone: text as in /proc/PID/statm. 0 or -EINVAL. */
-int proc_usage_parse(const char *statm, uint64_t page_bytes, uint64_t *ret_rss_bytes);

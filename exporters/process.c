@@ -2,19 +2,16 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/clock.h"
-
-#define STATM_MAX 256
+#include "core/statm.h"
 
 static void read_memory(struct process_facts *ret)
 {
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), size, resident;
 	char text[STATM_MAX];
 	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	ssize_t n;
@@ -26,11 +23,8 @@ static void read_memory(struct process_facts *ret)
 	if (n <= 0)
 		return;
 	text[n] = '\0';
-	if (sscanf(text, "%" SCNu64 " %" SCNu64, &size, &resident) != 2)
-		return;
-	ret->virtual_bytes = size * page;
-	ret->resident_bytes = resident * page;
-	ret->has_memory = true;
+	ret->has_memory = statm_parse(text, (uint64_t)sysconf(_SC_PAGESIZE), &ret->virtual_bytes,
+				      &ret->resident_bytes);
 }
 
 static void count_open_fds(struct process_facts *ret)

@@ -1,8 +1,8 @@
-/* Texts of sysfs files and of /proc/PID/stat, and names of files there. */
+/* Texts of sysfs files and of /proc/PID/statm, and names of files there. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/proc_usage.h"
+#include "core/statm.h"
 #include "exporters/metric_name.h"
 #include "fuzz.h"
 #include "probes/counter_name.h"
@@ -64,14 +64,14 @@ static void netdev_names(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);
-	uint64_t rss;
+	uint64_t size_bytes, rss;
 
 	memcpy(text, data, size);
 	text[size] = '\0';
 	values(text);
 	rows(text);
 	netdev_names(data, size);
-	proc_usage_parse(text, 4096, &rss);
+	statm_parse(text, 4096, &size_bytes, &rss);
 	metric_name_usable(METRIC_PORT, text, true);
 	metric_name_usable(METRIC_DEVICE, text, false);
 	free(text);

@@ -7,25 +7,6 @@
 
 #include "daemon/proc_usage.h"
 
-static void test_memory_is_the_second_number(void **state)
-{
-	uint64_t rss;
-
-	(void)state;
-	assert_int_equal(proc_usage_parse("25600 2560 1024 300 0 4000 0\n", 4096, &rss), 0);
-	assert_int_equal(rss, 2560 * 4096);
-}
-
-static void test_garbage_is_refused(void **state)
-{
-	static const char *const bad[] = {"", "4242", "4242 ", "4242 x", "x 2", "-1 2", " 1 2"};
-	uint64_t rss;
-
-	(void)state;
-	for (size_t i = 0; i < COUNT(bad); i++)
-		assert_int_equal(proc_usage_parse(bad[i], 4096, &rss), -EINVAL);
-}
-
 static void test_own_process_has_memory_and_its_time_grows(void **state)
 {
 	uint64_t before = 0, after = 0, rss = 0;
@@ -68,8 +49,6 @@ static void test_process_that_is_not_there_or_ended_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_memory_is_the_second_number),
-		cmocka_unit_test(test_garbage_is_refused),
 		cmocka_unit_test(test_own_process_has_memory_and_its_time_grows),
 		cmocka_unit_test(test_process_that_is_not_there_or_ended_is_an_error),
 	};
