@@ -6,8 +6,6 @@
 #include "daemon/kernel_log.h"
 #include "daemon/view.h"
 
-#define BYTES_OF_MEGABIT 125000ULL
-
 static bool fill_classes(struct snapshot *s, const struct config *c)
 {
 	s->classes = snapshot_alloc(s, c->n_classes, sizeof(*s->classes));

@@ -2,8 +2,6 @@
 
 #include <stdio.h>
 
-#define BYTES_OF_MEGABIT 125000ULL
-
 /* {"speed_mega_transfers_per_second":16000,"lanes":16}; null when neither is known. */
 static void put_link(struct jsonw *j, const char *key, const struct pci_link *link)
 {

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define BYTES_OF_MEGABIT 125000ULL
-
 typedef void (*port_fn)(struct exposition *e, const struct snapshot *s, const struct snap_device *d,
 			const struct port_fact *p);
 

@@ -4,8 +4,8 @@
  * The difference between two values counts for the whole time between them, however long that
  * was: a NIC counts on while nobody reads it, so that a missed round, a reader that hung and a
  * worker that was replaced lose nothing. What a counter held when it began anew is lost: that step
- * adds neither growth nor time, and a window
- * says for how long it knows (covered_ns), which may be less than its length, or more after a gap.
+ * adds neither growth nor time, and a window says for how long it knows (covered_ns), which may be
+ * less than its length, or more after a gap.
  *
  * Of several counters with one signal the first source in this order that has it is taken:
  * hw_counters, ethtool, counters_ext, counters, optional (cc_*); host and wire view are never added

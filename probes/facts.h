@@ -323,6 +323,8 @@ struct port_config_fact {
 	char members[BOND_MEMBERS][FACT_NETDEV];
 };
 
+#define BYTES_OF_MEGABIT 125000ULL
+
 /* A wire: what runs on it and what could, as the driver says by ethtool. 0: not known. */
 struct link_fact {
 	uint32_t megabits, lanes;		/* a second, now */

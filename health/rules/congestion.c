@@ -6,9 +6,6 @@
  * congestion control is off; marks without notifications: the receiver's part is off. */
 #include "health/rules/rules.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define KNOWN_SECONDS 9.0 /* the first burst after a start is no minute of it */
-
 /* Marks per 1000 packets say more than a number; told where packets are counted. */
 static void add_share(const struct rule_input *in, struct rule_said *ret, double marks)
 {

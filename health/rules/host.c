@@ -6,11 +6,9 @@
  * up with clean counters and take no commands: only the kernel log shows it (NVSentinel #1526). */
 #include "health/rules/rules.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define PCI_ERRORS 10.0 /* in five minutes: more than noise */
 #define SHARE_PER_SECONDS                                                                          \
 	3.0 /* a mean share of 30 percent is as bad as 10 percent of such seconds */
-#define KNOWN_SECONDS 9.0
 
 /* The counter against its limit, both in its own unit. */
 struct stall {

@@ -10,7 +10,6 @@
 
 #define STATE_ACTIVE 4
 #define RAW_BIT_ERRORS 1e-5
-#define BYTES_OF_MEGABIT 125000.0
 
 static double seconds(uint64_t ns)
 {
@@ -159,8 +158,8 @@ static bool slower_than_agreed(const struct rule_input *in, const struct link_fa
 		  "lane%s: look at cable and module, and for lanes that are lost",
 		  in->id, netdev, l->megabits * 1e-3, narrow ? " on fewer lanes" : "",
 		  l->common_megabits * 1e-3, l->common_lanes, l->common_lanes == 1 ? "" : "s");
-	rule_evidence(ret, "speed_bytes_per_second", l->megabits * BYTES_OF_MEGABIT,
-		      l->common_megabits * BYTES_OF_MEGABIT, 0);
+	rule_evidence(ret, "speed_bytes_per_second", (double)(l->megabits * BYTES_OF_MEGABIT),
+		      (double)(l->common_megabits * BYTES_OF_MEGABIT), 0);
 	if (l->lanes)
 		rule_evidence(ret, "lanes", l->lanes, l->common_lanes, 0);
 	return true;

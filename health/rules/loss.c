@@ -11,8 +11,6 @@
  * Others may be ours or not, and are told as such. */
 #include "health/rules/rules.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static const enum signal lost[] = {
 	SIGNAL_LOSS_ACK_TIMEOUT,   SIGNAL_LOSS_NAK_RCVD,       SIGNAL_LOSS_IMPLIED_NAK,
 	SIGNAL_LOSS_RETRANS,	   SIGNAL_LOSS_RETRANS_ROUNDS, SIGNAL_LOSS_ADAPTIVE_RETRANS,

@@ -9,10 +9,8 @@
 
 #include <stdio.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 /* Where a driver counts frames but not their time: so many a second stand for one percent. */
 #define FRAMES_A_PERCENT 200.0
-#define STORM_MIN_SECONDS 9.0
 #define MOVING_BYTES 4096.0 /* in a window: less is what a link says to itself */
 
 /* The signals of one direction. */
@@ -113,7 +111,7 @@ static void judge_pause(const struct rule_input *in, enum rule rule, const struc
 
 	if (!p.has)
 		return;
-	ret->judged = p.known && p.seconds >= 9;
+	ret->judged = p.known && p.seconds >= KNOWN_SECONDS;
 	ret->state = rule_level(in, rule, p.percent);
 	if (ret->state < RULE_WARNING)
 		return;
@@ -176,7 +174,7 @@ static bool storm(const struct rule_input *in, const struct direction *d, bool i
 	bool known;
 	char words[24];
 
-	if (!p.known || p.frames || !limit || p.percent < limit || p.seconds < STORM_MIN_SECONDS)
+	if (!p.known || p.frames || !limit || p.percent < limit || p.seconds < KNOWN_SECONDS)
 		return false;
 	if (moved(in, d, p.priority, &known) || !known)
 		return false;

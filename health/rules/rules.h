@@ -3,6 +3,11 @@
 #pragma once
 #include "health/rule.h"
 
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+/* Less than this of a window says nothing of it: the first burst after a start is no minute. Just
+ * below the 10 s that two rounds of 5 s make. */
+#define KNOWN_SECONDS 9.0
+
 typedef void (*rule_fn)(const struct rule_input *in, struct rule_said *ret);
 
 void rule_link_down(const struct rule_input *in, struct rule_said *ret);
