@@ -521,6 +521,80 @@ static void test_files_that_are_gone_are_missed_while_the_netdev_still_tells(voi
 	assert_state(w, RULE_COUNTERS_UNREADABLE, RULE_WARNING);
 }
 
+static void test_after_a_gap_a_window_has_its_share_of_what_was_counted(void **state)
+{
+	struct rules_world *w = *state;
+	static const struct ramp ramps[RAMPS] = {{HW, "out_of_sequence", 0}};
+
+	begin_ramps(w, ramps);
+	run_rounds(w, ramps, 30, false);
+	w->round.values[0].value += 1800;
+	next_round_after(w, 180 * SEC);
+	assert_state(w, RULE_LOSS, RULE_WARNING);
+	assert_evidence(w, RULE_LOSS, 0, "out_of_sequence", 600, 60, 60);
+}
+
+static void test_only_counters_that_grew_are_named_beside_the_first(void **state)
+{
+	struct rules_world *w = *state;
+	static const struct ramp ramps[RAMPS] = {{HW, "rx_icrc_encapsulated", 0},
+						 {NET, "rx_crc_errors_phy", 0},
+						 {NET, "rx_symbol_err_phy", 0}};
+
+	begin_ramps(w, ramps);
+	run_rounds(w, ramps, 3, false);
+	w->round.values[1].value += 20;
+	next_round(w);
+	assert_state(w, RULE_LINK_ERRORS, RULE_WARNING);
+	assert_null(strstr(said(w, RULE_LINK_ERRORS)->text, "not alone"));
+	assert_evidence(w, RULE_LINK_ERRORS, 0, "rx_crc_errors_phy", 20, 10, 20);
+	assert_int_equal(said(w, RULE_LINK_ERRORS)->n_evidence, 1);
+	w->round.values[2].value++;
+	next_round(w);
+	assert_says(said(w, RULE_LINK_ERRORS)->text, "most by rx_crc_errors_phy but not alone");
+	assert_evidence(w, RULE_LINK_ERRORS, 0, "link_errors", 21, 10, 25);
+	assert_evidence(w, RULE_LINK_ERRORS, 1, "rx_crc_errors_phy", 20, 0, 25);
+	assert_evidence(w, RULE_LINK_ERRORS, 2, "rx_symbol_err_phy", 1, 0, 25);
+}
+
+static void test_what_a_device_counts_is_no_ports_that_counts_itself(void **state)
+{
+	struct rules_world *w = *state;
+	struct counter_value *first, *second, *of_device;
+
+	add_counter(w, HW, "rate_inc_events", 1);
+	of_device = add_counter(w, HW, "rate_inc_events", 1);
+	of_device->port = 0;
+	of_device->flags = COUNTER_SATURATED;
+	next_round(w);
+	assert_state(w, RULE_COUNTERS_SATURATED, RULE_OK);
+	first = add_counter(w, PMA, "symbol_error", 65535);
+	second = add_counter(w, PMA, "link_downed", 255);
+	first->flags = second->flags = COUNTER_SATURATED;
+	next_round(w);
+	assert_state(w, RULE_COUNTERS_SATURATED, RULE_WARNING);
+	assert_says(said(w, RULE_COUNTERS_SATURATED)->text,
+		    "2 counters of mlx5_0/1 stand at the maximum and count no more (symbol_error)");
+	assert_evidence(w, RULE_COUNTERS_SATURATED, 0, "saturated_counters", 2, 1, 0);
+	w->round.n_values = 0;
+	next_round(w);
+	assert_state(w, RULE_COUNTERS_UNREADABLE, RULE_WARNING);
+	assert_says(said(w, RULE_COUNTERS_UNREADABLE)->text, "none of the 3 counters");
+}
+
+static void test_what_a_device_with_two_ports_counts_is_neithers(void **state)
+{
+	struct rules_world *w = *state;
+
+	w->round.ports[1] = w->round.ports[0];
+	w->round.ports[1].port = 2;
+	w->round.n_ports = 2;
+	add_counter(w, HW, "brand_new", 1)->port = 0;
+	next_round(w);
+	assert_state(w, RULE_COUNTERS_UNREADABLE, RULE_NOT_APPLICABLE);
+	assert_state(w, RULE_COUNTERS_SATURATED, RULE_NOT_APPLICABLE);
+}
+
 static void test_one_leg_of_a_bond_that_is_paused_is_the_ports_trouble(void **state)
 {
 	struct rules_world *w = *state;
@@ -569,6 +643,10 @@ int main(void)
 		T(test_files_that_are_gone_are_missed_while_the_netdev_still_tells),
 		T(test_counters_of_the_device_are_those_of_its_only_port),
 		T(test_one_leg_of_a_bond_that_is_paused_is_the_ports_trouble),
+		T(test_after_a_gap_a_window_has_its_share_of_what_was_counted),
+		T(test_only_counters_that_grew_are_named_beside_the_first),
+		T(test_what_a_device_counts_is_no_ports_that_counts_itself),
+		T(test_what_a_device_with_two_ports_counts_is_neithers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -331,6 +331,46 @@ static void test_one_slow_leg_of_a_bond_is_found_and_named(void **state)
 	assert_state(w, RULE_LINK_DEGRADED, RULE_OK);
 }
 
+static void test_slow_and_narrow_are_told_apart(void **state)
+{
+	struct rules_world *w = *state;
+	struct port_fact *p = &w->round.ports[0];
+
+	p->link = (struct link_fact){
+		.megabits = 10000, .lanes = 1, .common_megabits = 25000, .common_lanes = 1};
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_WARNING);
+	assert_says(said(w, RULE_LINK_DEGRADED)->text,
+		    "runs at 10 Gbit/s, and both ends of the link advertise 25 on 1 lane:");
+	assert_evidence(w, RULE_LINK_DEGRADED, 0, "speed_bytes_per_second", 1.25e9, 3.125e9, 0);
+	assert_evidence(w, RULE_LINK_DEGRADED, 1, "lanes", 1, 1, 0);
+	p->link.megabits = 25000;
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_OK);
+}
+
+static void test_either_leg_of_a_bond_may_be_the_slow_one_that_tells(void **state)
+{
+	struct rules_world *w = *state;
+	struct port_fact *p = &w->round.ports[0];
+
+	snprintf(p->netdev, sizeof(p->netdev), "bond0");
+	snprintf(p->config.bond, sizeof(p->config.bond), "bond0");
+	p->config.n_members = 2;
+	for (unsigned i = 0; i < 2; i++) {
+		p->leg[i] = (struct link_fact){
+			.megabits = 40000, .common_megabits = 100000, .common_lanes = 4};
+		p->leg[1 - i] = (struct link_fact){.megabits = 100000};
+		snprintf(p->config.members[i], FACT_NETDEV, "ens1f%u", i);
+		next_round(w);
+		assert_state(w, RULE_LINK_DEGRADED, RULE_WARNING);
+		assert_says(said(w, RULE_LINK_DEGRADED)->text, p->config.members[i]);
+		p->leg[i].megabits = 100000;
+		next_round(w);
+		assert_state(w, RULE_LINK_DEGRADED, RULE_OK);
+	}
+}
+
 /* --- a week in which nothing is wrong --- */
 
 #define WEEK_ROUNDS (7 * 24 * 3600 / 5)
@@ -420,6 +460,8 @@ int main(void)
 		T(test_a_port_slower_than_expected_is_degraded),
 		T(test_a_link_slower_than_both_ends_advertise_is_degraded),
 		T(test_one_slow_leg_of_a_bond_is_found_and_named),
+		T(test_slow_and_narrow_are_told_apart),
+		T(test_either_leg_of_a_bond_may_be_the_slow_one_that_tells),
 		T(test_a_quiet_week_fires_nothing),
 	};
 
