@@ -7,6 +7,7 @@ The lists are tests/data/vendor_counters.tsv (with signals and widths) and tests
 """
 
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -85,6 +86,28 @@ def check_names(root, tool):
             for (source, name), row in zip(wanted, find(tool, wanted)) if not row["name"]]
 
 
+def check_words(rows):
+    """Units and sides against what the names say: for rows that no list of a vendor has as well."""
+    units = ((r"bytes", "bytes"), (r"pfc_pri\{p\}_pkt_num|pause(_ctrl)?(_phy|_frames)?$|_xo(n|ff)[._]",
+                                  "frames"),
+             (r"(pkts?|packets)(_|$)", "packets"), (r"pause_duration|_us$", "microseconds"))
+    sides = ((r"rcv", "rx"), (r"xmit", "tx"), (r"rx", "rx"), (r"tx", "tx"))
+    errors = []
+    for row in rows:
+        name = row["name"]
+        unit = next((unit for pattern, unit in units if re.search(pattern, name)), row["unit"])
+        side = next((side for word, side in sides if re.search(rf"(^|_){word}_", name)),
+                    row["direction"])
+        if name.endswith("_xoff_time"):
+            unit = row["unit"]
+        if "_data" in name:
+            unit = "4-byte words"
+        if (row["unit"], row["direction"]) != (unit, side):
+            errors.append(f"{row['source']}/{name} is {row['unit']} {row['direction']} in the table "
+                          f"and {unit} {side} by its name")
+    return errors
+
+
 def document(rows):
     lines = []
     for source, title in TITLES.items():
@@ -113,7 +136,7 @@ def main():
     root, tool = pathlib.Path(sys.argv[1]), sys.argv[2]
     rows = read_rows(tool)
     errors = check_vendors(root, tool) + check_names(root, tool)
-    errors += check_document(root, rows, "--update" in sys.argv)
+    errors += check_words(rows) + check_document(root, rows, "--update" in sys.argv)
     print("\n".join(errors) or f"{len(rows)} counters are documented")
     sys.exit(1 if errors else 0)
 

@@ -29,6 +29,12 @@ def promtool(*words):
     return done.returncode, done.stdout + done.stderr
 
 
+def amtool(*words):
+    done = subprocess.run(["amtool", *words], cwd=directory(), capture_output=True, text=True,
+                          timeout=60)
+    return done.returncode, done.stdout + done.stderr
+
+
 def code(name):
     """A YAML file without its comments."""
     return re.sub(r"(?m)^\s*#.*\n", "", (directory() / name).read_text())
@@ -154,6 +160,33 @@ class Rules(unittest.TestCase):
         told = set(re.findall(r"Rdma[A-Z]\w+", code("alertmanager.yml")))
         self.assertGreater(len(told), 10)
         self.assertEqual(told - names, set())
+
+    def test_alertmanager_takes_its_file(self):
+        status, said = amtool("check-config", "alertmanager.yml")
+        self.assertEqual(status, 0, said)
+        self.assertIn(f"{code('alertmanager.yml').count('- source_matchers:')} inhibit rules", said)
+
+    def test_alertmanager_sends_each_alert_to_whom_its_severity_is_for(self):
+        """In a copy in which each route has a receiver of its own."""
+        text, receivers = code("alertmanager.yml").split("receivers:\n")
+        names = ["others", "any", "critical", "warning"]
+        self.assertEqual(text.count('receiver: "null"'), len(names))
+        self.assertEqual(receivers.strip(), '- name: "null"')
+        for name in names:
+            text = text.replace('receiver: "null"', f"receiver: {name}", 1)
+        text += "receivers:\n" + "".join(f"  - name: {name}\n" for name in names)
+        wanted = [(name, severity, severity) for name, rule in alerts()
+                  for severity in set(re.findall(r"severity: (\w+)", rule))]
+        self.assertGreaterEqual(len(wanted), len(alerts()))
+        wanted += [("RdmaOfMyOwn", "info", "any"), ("NodeDown", "critical", "others")]
+        with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
+            file.write(text)
+            file.flush()
+            for name, severity, receiver in wanted:
+                status, said = amtool("config", "routes", "test", f"--config.file={file.name}",
+                                      f"--verify.receivers={receiver}", f"alertname={name}",
+                                      f"severity={severity}")
+                self.assertEqual(status, 0, f"{name} {severity}: {said}")
 
 
 class Names(unittest.TestCase):
