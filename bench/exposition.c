@@ -57,7 +57,7 @@ static void print_alike(const struct strbuf *text, struct strbuf *out)
 
 static int render(const struct snapshot *s, struct strbuf *out)
 {
-	return metrics_render(s, NULL, EXPOSITION_TEXT, out);
+	return metrics_render(s, NULL, EXPOSITION_TEXT, NULL, out);
 }
 
 int main(void)

@@ -20,6 +20,7 @@ struct editions {
 	struct edition *oldest, *newest;
 	struct edition *current; /* holds a reference; NULL before the first */
 	uint64_t bytes;
+	struct counter_lines counter_lines;
 };
 
 struct editions *editions_new(const struct http_source *source)
@@ -36,6 +37,7 @@ void editions_free(struct editions *all)
 	if (!all)
 		return;
 	edition_unref(all->current);
+	counter_lines_free(&all->counter_lines);
 	free(all);
 }
 
@@ -146,7 +148,7 @@ static int render(struct edition *e, enum exposition_format format)
 	if (out->len > 0)
 		return 0;
 	process_read(&process);
-	r = metrics_render(e->snapshot, &process, format, out);
+	r = metrics_render(e->snapshot, &process, format, &e->all->counter_lines, out);
 	if (r < 0)
 		strbuf_free(out);
 	count_bytes(e, out->cap);

@@ -15,8 +15,30 @@ bool metrics_open_port(struct exposition *e, const struct snap_device *d, unsign
 	return true;
 }
 
+static bool make_lines(struct counter_lines *l, const struct snapshot *s)
+{
+	if (counter_lines_fit(l, s))
+		return true;
+	metrics_make_counters(l, s);
+	metrics_make_netdevs(l, s);
+	return counter_lines_made(l);
+}
+
+static void put_counters(struct exposition *e, const struct snapshot *s, struct counter_lines *kept)
+{
+	struct counter_lines own = {0}, *l = kept ? kept : &own;
+
+	for (size_t i = 0; i < s->n_devices; i++)
+		e->dropped += s->devices[i].values_dropped;
+	if (make_lines(l, s))
+		counter_lines_put(l, e, s);
+	else
+		e->out->failed = true;
+	counter_lines_free(&own);
+}
+
 int metrics_render(const struct snapshot *s, const struct process_facts *process,
-		   enum exposition_format format, struct strbuf *out)
+		   enum exposition_format format, struct counter_lines *kept, struct strbuf *out)
 {
 	uint64_t limit = s->max_series;
 	struct exposition e;
@@ -30,8 +52,7 @@ int metrics_render(const struct snapshot *s, const struct process_facts *process
 	metrics_put_rules(&e, s);
 	metrics_put_config(&e, s);
 	metrics_put_health(&e, s);
-	metrics_put_counters(&e, s);
-	metrics_put_netdevs(&e, s);
+	put_counters(&e, s, kept);
 	metrics_put_loopbacks(&e, s);
 	metrics_put_sessions(&e, s);
 	if (s->also_node_exporter)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exporters/counter_lines.h"
 #include "exporters/metric_name.h"
-#include "probes/counter_delta.h"
 #include "probes/counter_name.h"
 
 #define NAME_SIZE (FACT_NAME + 8) /* room for "_bytes" */
@@ -141,7 +141,7 @@ static void settle_collisions(struct entries *all)
 	}
 }
 
-static bool collect(struct entries *all, const struct snapshot *s, struct exposition *e)
+static bool collect(struct entries *all, const struct snapshot *s)
 {
 	size_t n = 0;
 
@@ -150,19 +150,12 @@ static bool collect(struct entries *all, const struct snapshot *s, struct exposi
 	all->item = calloc(n + 1, sizeof(*all->item));
 	if (!all->item)
 		return false;
-	for (size_t i = 0; i < s->n_devices; i++) {
+	for (size_t i = 0; i < s->n_devices; i++)
 		for (size_t k = 0; k < s->devices[i].n_values; k++)
 			add_entry(all, &s->devices[i], &s->devices[i].values[k]);
-		e->dropped += s->devices[i].values_dropped;
-	}
 	qsort(all->item, all->n, sizeof(*all->item), compare_entry);
 	settle_collisions(all);
 	return true;
-}
-
-static uint64_t told_value(const struct entry *e)
-{
-	return in_words(e) ? counter_bytes(e->value->value) : e->value->value;
 }
 
 /* By the name told, not by the file of the device that happens to come first: the first source
@@ -193,20 +186,19 @@ static void put_help(const struct entry *entry, char help[HELP_SIZE])
 		 known);
 }
 
-static void begin_family(struct exposition *e, const struct entry *entry, char help[HELP_SIZE])
+static void begin_family(struct counter_lines *l, const struct entry *entry)
 {
-	char name[FAMILY_NAME_MAX + 1];
+	char name[FAMILY_NAME_MAX + 1], help[HELP_SIZE];
 
 	snprintf(name, sizeof(name), "rdma_%s%s", entry->scope == METRIC_DEVICE ? "device_" : "",
 		 entry->name);
 	put_help(entry, help);
-	exposition_family(e, name, is_gauge(entry) ? FAMILY_GAUGE : FAMILY_COUNTER, help);
+	counter_lines_family(l, name, is_gauge(entry) ? FAMILY_GAUGE : FAMILY_COUNTER, help);
 }
 
-static void put_named(struct exposition *e, const struct entries *all)
+static void make_named(struct counter_lines *l, const struct entries *all)
 {
 	const struct entry *family = NULL;
-	char help[HELP_SIZE];
 
 	for (size_t i = 0; i < all->n; i++) {
 		const struct entry *entry = &all->item[i];
@@ -214,23 +206,20 @@ static void put_named(struct exposition *e, const struct entries *all)
 		if (!entry->usable)
 			continue;
 		if (!family || !same_family(family, entry)) {
-			begin_family(e, entry, help);
+			begin_family(l, entry);
 			family = entry;
 		}
-		if (!exposition_admit(e, 1))
-			continue;
-		exposition_sample(e, "");
-		exposition_label(e, "device", entry->device->name);
-		if (entry->scope == METRIC_PORT)
-			exposition_label_u64(e, "port", entry->value->port);
-		exposition_u64(e, told_value(entry));
+		counter_lines_add(l, entry->device, entry->value,
+				  in_words(entry) ? TOLD_WORDS : TOLD_AS_IT_IS);
+		counter_lines_port(l, entry->device->name, entry->value->port, false);
 	}
 }
 
-static void put_others(struct exposition *e, const struct entries *all)
+static void make_others(struct counter_lines *l, const struct entries *all)
 {
-	exposition_family(e, "rdma_hw_stat", FAMILY_COUNTER,
-			  "Counters of drivers whose names cannot be names of metrics, verbatim.");
+	counter_lines_family(
+		l, "rdma_hw_stat", FAMILY_COUNTER,
+		"Counters of drivers whose names cannot be names of metrics, verbatim.");
 	for (size_t i = 0; i < all->n; i++) {
 		const struct entry *entry = &all->item[i];
 
@@ -238,54 +227,40 @@ static void put_others(struct exposition *e, const struct entries *all)
 			continue;
 		/* A gauge must not be told as a counter: left out, and counted as such. */
 		if (is_gauge(entry)) {
-			e->dropped++;
+			l->dropped++;
 			continue;
 		}
-		if (!exposition_admit(e, 1))
-			continue;
-		exposition_sample(e, "");
-		exposition_label(e, "device", entry->device->name);
-		if (entry->scope == METRIC_PORT)
-			exposition_label_u64(e, "port", entry->value->port);
-		else
-			exposition_label(e, "port", "");
-		exposition_label(e, "name", entry->value->name);
-		exposition_label(e, "source", counter_source_name(entry->value->source));
-		exposition_u64(e, entry->value->value);
+		counter_lines_add(l, entry->device, entry->value, TOLD_AS_IT_IS);
+		counter_lines_port(l, entry->device->name, entry->value->port, true);
+		counter_lines_label(l, "name", entry->value->name);
+		counter_lines_label(l, "source", counter_source_name(entry->value->source));
 	}
 }
 
-static void put_saturated(struct exposition *e, const struct entries *all)
+static void make_saturated(struct counter_lines *l, const struct entries *all)
 {
-	exposition_family(
-		e, "rdma_saturated", FAMILY_GAUGE,
+	counter_lines_family(
+		l, "rdma_saturated", FAMILY_GAUGE,
 		"1 for a counter that stands at its width's end and cannot rise any more.");
 	for (size_t i = 0; i < all->n; i++) {
 		const struct entry *entry = &all->item[i];
 
-		if (!(entry->value->flags & COUNTER_SATURATED) || !exposition_admit(e, 1))
-			continue;
-		exposition_sample(e, "");
-		exposition_label(e, "device", entry->device->name);
-		if (entry->scope == METRIC_PORT)
-			exposition_label_u64(e, "port", entry->value->port);
-		else
-			exposition_label(e, "port", "");
-		exposition_label(e, "name", entry->value->name);
-		exposition_u64(e, 1);
+		counter_lines_add(l, entry->device, entry->value, TOLD_SATURATED);
+		counter_lines_port(l, entry->device->name, entry->value->port, true);
+		counter_lines_label(l, "name", entry->value->name);
 	}
 }
 
-void metrics_put_counters(struct exposition *e, const struct snapshot *s)
+void metrics_make_counters(struct counter_lines *l, const struct snapshot *s)
 {
 	struct entries all = {0};
 
-	if (!collect(&all, s, e)) {
-		e->out->failed = true;
+	if (!collect(&all, s)) {
+		l->failed = true;
 		return;
 	}
-	put_named(e, &all);
-	put_others(e, &all);
-	put_saturated(e, &all);
+	make_named(l, &all);
+	make_others(l, &all);
+	make_saturated(l, &all);
 	free(all.item);
 }

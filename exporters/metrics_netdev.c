@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exporters/counter_lines.h"
 #include "exporters/metric_name.h"
 #include "probes/counter_table.h"
 
 #define HELP_SIZE 320
-#define NSEC_PER_USEC 1000ULL
 
 /* With labels priority and direction; either signal is the one of a direction. */
 static const struct priority_family {
@@ -195,31 +195,31 @@ static void family_name(const struct stat *s, const char *name, char ret[FAMILY_
 	snprintf(ret, FAMILY_NAME_MAX + 1, "%s%s", of, name + strlen("rdma_"));
 }
 
-static void begin_verbatim(struct exposition *e, const struct stat *s)
+static void begin_verbatim(struct counter_lines *l, const struct stat *s)
 {
 	if (s->leg_len)
-		exposition_family(e, "rdma_leg_netdev_stat", FAMILY_COUNTER,
-				  "Statistics of the legs of bonds whose names cannot be names of "
-				  "metrics, verbatim.");
+		counter_lines_family(l, "rdma_leg_netdev_stat", FAMILY_COUNTER,
+				     "Statistics of the legs of bonds whose names cannot be names "
+				     "of metrics, verbatim.");
 	else
-		exposition_family(e, "rdma_netdev_stat", FAMILY_COUNTER,
-				  "Statistics of the ports' netdevs whose names cannot be names of "
-				  "metrics, verbatim.");
+		counter_lines_family(l, "rdma_netdev_stat", FAMILY_COUNTER,
+				     "Statistics of the ports' netdevs whose names cannot be names "
+				     "of metrics, verbatim.");
 }
 
-static void begin_family(struct exposition *e, const struct stat *s, char help[HELP_SIZE])
+static void begin_family(struct counter_lines *l, const struct stat *s)
 {
-	char plain[FAMILY_NAME_MAX + 1], name[FAMILY_NAME_MAX + 1];
+	char plain[FAMILY_NAME_MAX + 1], name[FAMILY_NAME_MAX + 1], help[HELP_SIZE];
 
 	if (s->family == VERBATIM) {
-		begin_verbatim(e, s);
+		begin_verbatim(l, s);
 		return;
 	}
 	if (s->family < BY_NAME) {
 		family_name(s, priority_families[s->family].name, name);
 		snprintf(help, HELP_SIZE, "%s%s", s->leg_len ? "Of a leg of the port's bond: " : "",
 			 priority_families[s->family].help);
-		exposition_family(e, name, FAMILY_COUNTER, help);
+		counter_lines_family(l, name, FAMILY_COUNTER, help);
 		return;
 	}
 	snprintf(plain, sizeof(plain), "rdma_netdev_%s", s->name);
@@ -228,74 +228,65 @@ static void begin_family(struct exposition *e, const struct stat *s, char help[H
 		 is_gauge(s) ? "value" : "statistic", s->name,
 		 s->leg_len ? "a leg of the port's bond" : "the port's netdev",
 		 s->row->help[0] ? ": " : "", s->row->help);
-	exposition_family(e, name, is_gauge(s) ? FAMILY_GAUGE : FAMILY_COUNTER, help);
+	counter_lines_family(l, name, is_gauge(s) ? FAMILY_GAUGE : FAMILY_COUNTER, help);
 }
 
-static uint64_t nanoseconds(uint64_t us)
+static void add_line(struct counter_lines *l, const struct stat *s)
 {
-	return us > UINT64_MAX / NSEC_PER_USEC ? UINT64_MAX : us * NSEC_PER_USEC;
-}
+	bool us = s->family < BY_NAME && s->row->unit == UNIT_MICROSECONDS;
+	char text[FACT_NAME];
 
-static void put_stat(struct exposition *e, const struct stat *s)
-{
-	char leg[FACT_NAME];
-
-	exposition_sample(e, "");
-	exposition_label(e, "device", s->device->name);
-	exposition_label_u64(e, "port", s->value->port);
+	counter_lines_add(l, s->device, s->value, us ? TOLD_MICROSECONDS : TOLD_AS_IT_IS);
+	counter_lines_port(l, s->device->name, s->value->port, true);
 	if (s->leg_len) {
-		snprintf(leg, sizeof(leg), "%.*s", (int)s->leg_len, s->value->name);
-		exposition_label(e, "netdev", leg);
+		snprintf(text, sizeof(text), "%.*s", (int)s->leg_len, s->value->name);
+		counter_lines_label(l, "netdev", text);
 	}
 	if (s->family < BY_NAME) {
-		exposition_label_u64(e, "priority", (uint64_t)s->priority);
-		exposition_label(e, "direction", counter_direction_name(s->row->direction));
+		snprintf(text, sizeof(text), "%d", s->priority);
+		counter_lines_label(l, "priority", text);
+		counter_lines_label(l, "direction", counter_direction_name(s->row->direction));
 	} else if (s->family == VERBATIM) {
-		exposition_label(e, "name", s->name);
+		counter_lines_label(l, "name", s->name);
 	}
-	if (s->family < BY_NAME && s->row->unit == UNIT_MICROSECONDS)
-		exposition_seconds(e, nanoseconds(s->value->value));
-	else
-		exposition_u64(e, s->value->value);
 }
 
-static void put_all(struct exposition *e, const struct stats *all)
+static void make_all(struct counter_lines *l, const struct stats *all)
 {
 	const struct stat *family = NULL, *last = NULL;
-	char help[HELP_SIZE];
 
 	for (size_t i = 0; i < all->n; i++) {
 		const struct stat *s = &all->item[i];
 
 		/* A gauge must not be told as a counter, and what is there twice not twice. */
 		if ((s->family == VERBATIM && is_gauge(s)) || (last && same_series(last, s))) {
-			e->dropped++;
+			l->dropped++;
 			continue;
 		}
 		last = s;
 		if (!family || !same_family(family, s)) {
-			begin_family(e, s, help);
+			begin_family(l, s);
 			family = s;
 		}
-		if (exposition_admit(e, 1))
-			put_stat(e, s);
+		add_line(l, s);
 	}
 }
 
-static void put_source(struct exposition *e, const struct snapshot *s, enum counter_source source)
+static void make_source(struct counter_lines *l, const struct snapshot *s,
+			enum counter_source source)
 {
 	struct stats all = {0};
 
 	if (!collect(&all, s, source)) {
-		e->out->failed = true;
+		l->failed = true;
 		return;
 	}
-	put_all(e, &all);
+	make_all(l, &all);
 	free(all.item);
 }
 
-void metrics_put_netdevs(struct exposition *e, const struct snapshot *s)
+void metrics_make_netdevs(struct counter_lines *l, const struct snapshot *s)
 {
-	put_source(e, s, SOURCE_ETHTOOL);
-	put_source(e, s, SOURCE_LEG);
+	make_source(l, s, SOURCE_ETHTOOL);
+	make_source(l, s, SOURCE_LEG);
 }

@@ -1,6 +1,7 @@
 /* The parts of /metrics, one file each. Internal to metrics_*.c and also_*.c. Each appends its
  * families for the whole snapshot; running out of memory shows in the output buffer. */
 #pragma once
+#include "exporters/counter_lines.h"
 #include "exporters/exposition.h"
 #include "exporters/process.h"
 #include "health/snapshot.h"
@@ -10,12 +11,14 @@ void metrics_put_devices(struct exposition *e, const struct snapshot *s);
 void metrics_put_rules(struct exposition *e, const struct snapshot *s);
 void metrics_put_config(struct exposition *e, const struct snapshot *s);
 void metrics_put_health(struct exposition *e, const struct snapshot *s);
-void metrics_put_netdevs(struct exposition *e, const struct snapshot *s);
-void metrics_put_counters(struct exposition *e, const struct snapshot *s);
 void metrics_put_sessions(struct exposition *e, const struct snapshot *s);
 void metrics_put_loopbacks(struct exposition *e, const struct snapshot *s);
 void metrics_put_self(struct exposition *e, const struct snapshot *s,
 		      const struct process_facts *process);
+
+/* The lines of counters and of the netdevs' statistics, where these are others than before. */
+void metrics_make_counters(struct counter_lines *l, const struct snapshot *s);
+void metrics_make_netdevs(struct counter_lines *l, const struct snapshot *s);
 
 /* Begins a sample of a port: its two labels stand, more may follow, then the value. False: it is
  * not admitted. */

@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 	s = synthetic_snapshot(&args.wanted, 0);
 	if (!s)
 		return EXIT_FAILURE;
-	r = metrics_render(s, &process, args.format, &out);
+	r = metrics_render(s, &process, args.format, NULL, &out);
 	if (r == 0)
 		fwrite(out.data, 1, out.len, stdout);
 	strbuf_free(&out);

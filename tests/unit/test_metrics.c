@@ -10,7 +10,7 @@ static void render_snapshot(struct snapshot *s)
 {
 	strbuf_free(&out);
 	strbuf_putc(&out, '\n');
-	assert_int_equal(metrics_render(s, NULL, EXPOSITION_TEXT, &out), 0);
+	assert_int_equal(metrics_render(s, NULL, EXPOSITION_TEXT, NULL, &out), 0);
 	snapshot_unref(s);
 }
 
@@ -407,6 +407,96 @@ static void test_an_operation_that_was_switched_off_keeps_its_totals(void **stat
 		has("\nrdma_rail_probe_ok_total{rail=\"mlx5_0\",class=\"default\",op=\"write\"}"));
 }
 
+/* A snapshot whose first device, its counters sorted as ever, was changed by fn. */
+typedef void (*change_fn)(struct snap_device *d);
+
+static void change_nothing(struct snap_device *d)
+{
+	(void)d;
+}
+
+static void change_values(struct snap_device *d)
+{
+	for (size_t i = 0; i < d->n_values; i++)
+		d->values[i].value += 1000 + i;
+}
+
+static void change_saturation(struct snap_device *d)
+{
+	d->values[0].flags = COUNTER_SATURATED;
+}
+
+static void change_port(struct snap_device *d)
+{
+	d->values[d->n_values - 1].port = 2;
+}
+
+static void change_source(struct snap_device *d)
+{
+	for (size_t i = 0; i < d->n_values; i++)
+		if (strcmp(d->values[i].name, "VL15_dropped") == 0)
+			d->values[i].source = SOURCE_HW_COUNTERS;
+}
+
+static void change_name(struct snap_device *d)
+{
+	d->values[d->n_values - 1].name[0]++;
+}
+
+static void change_device(struct snap_device *d)
+{
+	d->name = "mlx4_9";
+}
+
+static void change_number(struct snap_device *d)
+{
+	d->n_values--;
+	d->values_dropped = 3;
+}
+
+/* No metric can have the name, and rdma_hw_stat_total is no gauge. */
+static void change_to_gauge(struct snap_device *d)
+{
+	snprintf(d->values[0].name, sizeof(d->values[0].name), "active_sec");
+	d->values[0].source = SOURCE_HW_COUNTERS;
+}
+
+/* As with the lines of the renderings before, so with lines of its own. */
+static void check_kept(struct counter_lines *kept, change_fn change)
+{
+	const struct synthetic wanted = {.rails = 2, .vendors = true, .netdev = true};
+	struct snapshot *s = synthetic_snapshot(&wanted, 1);
+	struct strbuf again = {0};
+
+	change(&s->devices[0]);
+	assert_int_equal(metrics_render(s, NULL, EXPOSITION_TEXT, kept, &again), 0);
+	/* They stand for the next one. */
+	assert_true(counter_lines_fit(kept, s));
+	render_snapshot(s);
+	assert_string_equal(out.data + 1, again.data);
+	strbuf_free(&again);
+}
+
+static void test_kept_lines_tell_what_lines_made_anew_tell(void **state)
+{
+	static const change_fn changes[] = {
+		change_values, change_saturation, change_port,
+		change_source, change_name,	  change_device,
+	};
+	struct counter_lines kept = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		check_kept(&kept, change_nothing);
+		check_kept(&kept, changes[i]);
+	}
+	check_kept(&kept, change_to_gauge);
+	assert_true(has("\nrdma_pingmesh_series_dropped 1\n"));
+	check_kept(&kept, change_number);
+	assert_true(has("\nrdma_pingmesh_series_dropped 3\n"));
+	counter_lines_free(&kept);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -432,6 +522,7 @@ int main(void)
 		cmocka_unit_test(test_a_finding_that_comes_twice_is_told_once),
 		cmocka_unit_test(test_counters_that_went_stale_leave_but_their_time_stays),
 		cmocka_unit_test(test_an_operation_that_was_switched_off_keeps_its_totals),
+		cmocka_unit_test(test_kept_lines_tell_what_lines_made_anew_tell),
 	};
 	int r = cmocka_run_group_tests(tests, NULL, NULL);
 
