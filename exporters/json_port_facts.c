@@ -93,6 +93,15 @@ static void put_link_facts(struct jsonw *j, const struct link_fact *l)
 	jsonw_put_known_u64(j, "common_lanes", l->common_lanes);
 }
 
+static void put_leg_up(struct jsonw *j, const struct port_config_fact *c, unsigned leg)
+{
+	jsonw_key(j, "up");
+	if (c->legs_known & 1u << leg)
+		jsonw_bool(j, c->legs_up & 1u << leg);
+	else
+		jsonw_null(j);
+}
+
 static void put_legs(struct jsonw *j, const struct port_fact *p)
 {
 	unsigned n = port_fact_legs(p);
@@ -102,6 +111,7 @@ static void put_legs(struct jsonw *j, const struct port_fact *p)
 	for (unsigned i = 0; i < n; i++) {
 		jsonw_open_object(j);
 		jsonw_put_string(j, "netdev", p->config.members[i]);
+		put_leg_up(j, &p->config, i);
 		jsonw_put_known_u64(j, "rate_bytes_per_second",
 				    p->leg[i].megabits * BYTES_OF_MEGABIT);
 		jsonw_put_known_u64(j, "common_rate_bytes_per_second",

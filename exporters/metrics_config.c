@@ -42,6 +42,21 @@ static void put_lanes(struct exposition *e, const struct snapshot *s, const stru
 		exposition_u64(e, p->link.lanes);
 }
 
+static void put_legs(struct exposition *e, const struct snapshot *s, const struct snap_device *d,
+		     const struct port_fact *p)
+{
+	const struct port_config_fact *c = &p->config;
+	unsigned n = port_fact_legs(p);
+
+	(void)s;
+	for (unsigned i = 0; i < n; i++) {
+		if (!(c->legs_known & 1u << i) || !metrics_open_port(e, d, p->port))
+			continue;
+		exposition_label(e, "netdev", c->members[i]);
+		exposition_u64(e, c->legs_up >> i & 1u);
+	}
+}
+
 static void put_active_mtu(struct exposition *e, const struct snapshot *s,
 			   const struct snap_device *d, const struct port_fact *p)
 {
@@ -136,6 +151,8 @@ void metrics_put_config(struct exposition *e, const struct snapshot *s)
 		  "Fastest mode that this end of the link supports, whatever the other can.",
 		  put_possible);
 	each_port(e, s, "rdma_port_lanes", "Lanes that the link runs on.", put_lanes);
+	each_port(e, s, "rdma_port_leg_up", "1 where the leg of the port's bond has its link.",
+		  put_legs);
 	each_port(e, s, "rdma_port_active_mtu_bytes", "MTU that queue pairs of the port use.",
 		  put_active_mtu);
 	each_port(e, s, "rdma_port_pfc_enabled",

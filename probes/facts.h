@@ -319,6 +319,7 @@ struct port_config_fact {
 	uint8_t roce_mode;		    /* enum gid_type that rdma_cm takes by default */
 	uint8_t roce_tos_known, roce_tos;   /* that rdma_cm takes where nobody sets one */
 	uint8_t n_members;
+	uint8_t legs_known, legs_up; /* bit i for members[i]: it says whether it has link; it has */
 	char bond[FACT_NETDEV]; /* whose member the netdev is, or itself; "": of none */
 	char members[BOND_MEMBERS][FACT_NETDEV];
 };

@@ -68,6 +68,27 @@ static void members_take(struct port_config_fact *c, char *line)
 		name_copy(c->members[c->n_members++], FACT_NETDEV, name);
 }
 
+/* By operstate (RFC 2863). "unknown" is of a driver that does not tell, "dormant" waits for more
+ * than a link: neither says that there is none. */
+static void leg_read(const struct port_config_source *from, struct port_config_fact *c, unsigned i,
+		     uint64_t *errors)
+{
+	static const char *const without[] = {"down", "lowerlayerdown", "notpresent"};
+	char path[SYSFS_PATH], line[SYSFS_TEXT];
+	uint8_t bit = (uint8_t)(1u << i);
+
+	snprintf(path, sizeof(path), "class/net/%s/operstate", c->members[i]);
+	if (!sysfs_line(from->root_fd, path, line, sizeof(line), errors))
+		return;
+	if (strcmp(line, "up") == 0) {
+		c->legs_known |= bit;
+		c->legs_up |= bit;
+	}
+	for (unsigned k = 0; k < sizeof(without) / sizeof(without[0]); k++)
+		if (strcmp(line, without[k]) == 0)
+			c->legs_known |= bit;
+}
+
 /* The port's netdev may be a member, or with mlx5's bonded devices the bond itself. A master that
  * is no bond (a bridge, a VRF) has no such file. */
 static void bond_read(const struct port_config_source *from, struct port_config_fact *c,
@@ -83,6 +104,8 @@ static void bond_read(const struct port_config_source *from, struct port_config_
 		return;
 	name_copy(c->bond, sizeof(c->bond), bond);
 	members_take(c, line);
+	for (unsigned i = 0; i < c->n_members; i++)
+		leg_read(from, c, i, errors);
 }
 
 static void netdev_read(const struct port_config_source *from, struct port_config_fact *c,

@@ -165,6 +165,29 @@ static bool slower_than_agreed(const struct rule_input *in, const struct link_fa
 	return true;
 }
 
+/* A bond goes on without a leg, slower or one fault from its end, and no counter says so. */
+static bool legs_without_link(const struct rule_input *in, struct rule_said *ret)
+{
+	const struct port_config_fact *c = &in->fact->config;
+	unsigned n = port_fact_legs(in->fact), down = 0, first = 0;
+
+	for (unsigned i = n; i-- > 0;) {
+		if (!(c->legs_known & ~c->legs_up & 1u << i))
+			continue;
+		first = i;
+		down++;
+	}
+	if (down == 0)
+		return false;
+	rule_text(ret,
+		  "%u of the %u legs of %s (%s) %s no link, %s%s: look at cable, module and the "
+		  "port of the switch, or somebody took it down",
+		  down, n, c->bond, in->id, down == 1 ? "has" : "have", c->members[first],
+		  down == 1 ? "" : " among them");
+	rule_evidence(ret, "legs_up", n - down, n, 0);
+	return true;
+}
+
 static bool any_slower_than_agreed(const struct rule_input *in, struct rule_said *ret)
 {
 	const struct port_fact *f = in->fact;
@@ -188,14 +211,25 @@ static bool any_agreed(const struct port_fact *f)
 
 /* What is configured has the word. What a port could do alone proves nothing: a fast NIC at a slow
  * switch is how it was bought. */
+static bool rate_known(const struct port_fact *f)
+{
+	return f->expected_by == RATE_OF_CONFIGURATION ? f->rate_known : any_agreed(f);
+}
+
+static bool slower(const struct rule_input *in, struct rule_said *ret)
+{
+	return in->fact->expected_by == RATE_OF_CONFIGURATION ? slower_than_configured(in, ret)
+							      : any_slower_than_agreed(in, ret);
+}
+
 void rule_link_degraded(const struct rule_input *in, struct rule_said *ret)
 {
-	bool configured = in->fact->expected_by == RATE_OF_CONFIGURATION, slow;
+	bool by_legs = port_fact_legs(in->fact) && in->fact->config.legs_known;
+	bool by_rate = rate_known(in->fact), degraded;
 
-	if (!in->expected || !in->up ||
-	    (configured ? !in->fact->rate_known : !any_agreed(in->fact)))
+	if (!in->expected || !in->up || (!by_legs && !by_rate))
 		return;
-	slow = configured ? slower_than_configured(in, ret) : any_slower_than_agreed(in, ret);
-	ret->state = slow ? RULE_WARNING : RULE_OK;
+	degraded = legs_without_link(in, ret) || (by_rate && slower(in, ret));
+	ret->state = degraded ? RULE_WARNING : RULE_OK;
 	ret->cause = CAUSE_LOCAL_PORT;
 }

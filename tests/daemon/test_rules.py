@@ -25,14 +25,17 @@ SUBJECT = "port:mlx5_0/1"
 
 
 class Ramping(Daemon):
-    """The real programs on the tree of a RoCE NIC; put() changes its files."""
+    """The real programs on the tree of a NIC, of RoCE unless told; put() changes its files."""
 
-    def __init__(self, config=CONFIG):
+    def __init__(self, config=CONFIG, tree="mlx5-roce", device="mlx5_0", prepare=None):
         super().__init__(config=config, devices=(), start=False)
         (self.dir / "sys/class/infiniband").rmdir()
         (self.dir / "sys/class").rmdir()
         (self.dir / "sys").rmdir()
-        make_trees.TREES["mlx5-roce"][1](str(self.dir / "sys"))
+        make_trees.TREES[tree][1](str(self.dir / "sys"))
+        self.name = device
+        if prepare:
+            prepare(self.dir / "sys")
         self.start()
         wait_for(lambda: self.rule_state("link_flap") == "ok", what="the first rounds")
 
@@ -52,7 +55,7 @@ class Ramping(Daemon):
         self.put(name, self.value(name) + by)
 
     def first_port(self):
-        ports = (self.device("mlx5_0") or {}).get("ports")
+        ports = (self.device(self.name) or {}).get("ports")
         return ports[0] if ports else {}
 
     def rule_state(self, rule):
@@ -157,6 +160,20 @@ def test_what_the_nic_has_no_counters_for_is_not_applicable(ramping):
     assert ramping.rule_state("pfc_storm") == "not_applicable"
     assert ramping.rule_id("pfc_storm") is None
     wait_for(lambda: ramping.rule_state("congestion") == "ok", what="its counters are known")
+
+
+def test_a_bond_that_goes_on_without_a_leg_is_found():
+    def cut(root):
+        (root / "class/net/ens1f1np1/operstate").write_text("lowerlayerdown\n")
+
+    with Ramping(tree="bond-legs", device="mlx5_bond_0", prepare=cut) as d:
+        finding = wait_for(lambda: d.finding("link_degraded"), what="a leg has no link")
+        assert finding["subject"] == "port:mlx5_bond_0/1" and "ens1f1np1" in finding["text"]
+        assert {leg["netdev"]: leg["up"] for leg in d.first_port()["facts"]["legs"]} == {
+            "ens1f0np0": True, "ens1f1np1": False}
+        port = {"device": "mlx5_bond_0", "port": "1"}
+        assert d.metric("rdma_port_leg_up", netdev="ens1f0np0", **port) == 1
+        assert d.metric("rdma_port_leg_up", netdev="ens1f1np1", **port) == 0
 
 
 def test_a_port_slower_than_the_configuration_expects_is_found(ramping):

@@ -400,6 +400,7 @@ def _(root):
         path = os.path.join(root, "class/net", leg)
         os.makedirs(path)
         os.symlink("../bond0", os.path.join(path, "master"))
+        Directory(path).put("operstate", "up")
 
 
 @tree("gid-holes", "empty slots between GIDs, where types and ndevs cannot be read")

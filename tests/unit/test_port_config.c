@@ -153,6 +153,27 @@ static void test_bond_of_many_members_is_cut(void **state)
 	assert_string_equal(h->config.members[3], "a3");
 }
 
+static void test_legs_of_a_bond_have_link_or_not_or_do_not_say(void **state)
+{
+	struct host *h = *state;
+
+	sysfs_tree_put(h->root, "a b c d\n", "class/net/bond0/bonding/slaves");
+	sysfs_tree_put(h->root, "up\n", "class/net/a/operstate");
+	sysfs_tree_put(h->root, "down\n", "class/net/b/operstate");
+	sysfs_tree_put(h->root, "unknown\n", "class/net/c/operstate");
+	read_port(h, "bond0");
+	assert_int_equal(h->config.legs_known, 1 << 0 | 1 << 1);
+	assert_int_equal(h->config.legs_up, 1 << 0);
+	sysfs_tree_put(h->root, "lowerlayerdown\n", "class/net/a/operstate");
+	sysfs_tree_put(h->root, "up\n", "class/net/b/operstate");
+	sysfs_tree_put(h->root, "notpresent\n", "class/net/c/operstate");
+	sysfs_tree_put(h->root, "dormant\n", "class/net/d/operstate");
+	read_port(h, "bond0");
+	assert_int_equal(h->config.legs_known, 1 << 0 | 1 << 1 | 1 << 2);
+	assert_int_equal(h->config.legs_up, 1 << 1);
+	assert_int_equal(errors_of(h), 0);
+}
+
 static void test_nonsense_in_files_is_unknown(void **state)
 {
 	struct host *h = *state;
@@ -255,6 +276,7 @@ int main(void)
 		HOST_TEST(test_bond_is_told_of_its_members_and_of_itself),
 		HOST_TEST(test_bridge_is_no_bond),
 		HOST_TEST(test_bond_of_many_members_is_cut),
+		HOST_TEST(test_legs_of_a_bond_have_link_or_not_or_do_not_say),
 		HOST_TEST(test_nonsense_in_files_is_unknown),
 		cmocka_unit_test(test_only_speeds_are_speeds),
 		HOST_TEST(test_possible_is_what_card_and_slot_both_can),

@@ -371,6 +371,61 @@ static void test_either_leg_of_a_bond_may_be_the_slow_one_that_tells(void **stat
 	}
 }
 
+static void test_a_bond_that_goes_on_without_a_leg_is_degraded(void **state)
+{
+	struct rules_world *w = *state;
+	struct port_fact *p = &w->round.ports[0];
+	struct port_config_fact *c = &p->config;
+
+	snprintf(p->netdev, sizeof(p->netdev), "bond0");
+	snprintf(c->bond, sizeof(c->bond), "bond0");
+	c->n_members = 3;
+	for (unsigned i = 0; i < 3; i++)
+		snprintf(c->members[i], FACT_NETDEV, "ens%uf0", i);
+	/* Nobody says. */
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_NOT_APPLICABLE);
+	c->legs_known = 1 << 1 | 1 << 2;
+	c->legs_up = 1 << 1 | 1 << 2;
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_OK);
+	c->legs_up = 1 << 1;
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_WARNING);
+	assert_says(said(w, RULE_LINK_DEGRADED)->text,
+		    "1 of the 3 legs of bond0 (mlx5_0/1) has no link, ens2f0: look at cable");
+	assert_int_equal(said(w, RULE_LINK_DEGRADED)->cause, CAUSE_LOCAL_PORT);
+	assert_evidence(w, RULE_LINK_DEGRADED, 0, "legs_up", 2, 3, 0);
+	c->legs_known = 1 << 0 | 1 << 1 | 1 << 2;
+	next_round(w);
+	assert_says(said(w, RULE_LINK_DEGRADED)->text,
+		    "2 of the 3 legs of bond0 (mlx5_0/1) have no link, ens0f0 among them: look");
+	assert_evidence(w, RULE_LINK_DEGRADED, 0, "legs_up", 1, 3, 0);
+	/* Where the netdev is a leg itself, the other ones are other ports'. */
+	snprintf(p->netdev, sizeof(p->netdev), "ens1f0");
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_NOT_APPLICABLE);
+}
+
+static void test_a_bond_with_all_legs_may_be_slow_all_the_same(void **state)
+{
+	struct rules_world *w = *state;
+	struct port_fact *p = &w->round.ports[0];
+
+	snprintf(p->netdev, sizeof(p->netdev), "bond0");
+	snprintf(p->config.bond, sizeof(p->config.bond), "bond0");
+	p->config.n_members = 1;
+	p->config.legs_known = p->config.legs_up = 1;
+	p->expected_by = RATE_OF_CONFIGURATION;
+	p->expected_rate_bytes_per_second = p->rate_bytes_per_second * 2;
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_WARNING);
+	assert_evidence(w, RULE_LINK_DEGRADED, 0, "rate_bytes_per_second", 1.25e10, 2.5e10, 0);
+	p->rate_known = 0;
+	next_round(w);
+	assert_state(w, RULE_LINK_DEGRADED, RULE_OK);
+}
+
 /* --- a week in which nothing is wrong --- */
 
 #define WEEK_ROUNDS (7 * 24 * 3600 / 5)
@@ -462,6 +517,8 @@ int main(void)
 		T(test_one_slow_leg_of_a_bond_is_found_and_named),
 		T(test_slow_and_narrow_are_told_apart),
 		T(test_either_leg_of_a_bond_may_be_the_slow_one_that_tells),
+		T(test_a_bond_that_goes_on_without_a_leg_is_degraded),
+		T(test_a_bond_with_all_legs_may_be_slow_all_the_same),
 		T(test_a_quiet_week_fires_nothing),
 	};
 
