@@ -82,6 +82,34 @@ static void put_dscp(struct jsonw *j, const struct port_config_fact *c)
 	jsonw_close_object(j);
 }
 
+/* Zero is a ToS as any other. */
+static void put_tos(struct jsonw *j, const char *key, bool known, uint8_t tos)
+{
+	jsonw_key(j, key);
+	if (known)
+		jsonw_u64(j, tos);
+	else
+		jsonw_null(j);
+}
+
+/* By traffic class; null is a class without a limit. Without DCB's table no array at all. */
+static void put_max_rates(struct jsonw *j, const struct port_config_fact *c)
+{
+	jsonw_key(j, "class_max_rates_bytes_per_second");
+	if (!c->max_rates_known) {
+		jsonw_null(j);
+		return;
+	}
+	jsonw_open_array(j);
+	for (unsigned t = 0; t < TRAFFIC_CLASSES; t++) {
+		if (c->max_kilobits[t])
+			jsonw_u64(j, c->max_kilobits[t] * BYTES_OF_KILOBIT);
+		else
+			jsonw_null(j);
+	}
+	jsonw_close_array(j);
+}
+
 /* What a link could do, and its lanes; of the one that ends in a netdev, or of a port. */
 static void put_link_facts(struct jsonw *j, const struct link_fact *l)
 {
@@ -150,11 +178,9 @@ void json_put_port_facts(struct jsonw *j, const struct port_fact *p, const struc
 	put_mask(j, "ecn_np_priorities", c->ecn_np_known, c->ecn_np);
 	put_mask(j, "ecn_rp_priorities", c->ecn_rp_known, c->ecn_rp);
 	jsonw_put_known_string(j, "default_roce_mode", gid_type_name(c->roce_mode));
-	jsonw_key(j, "default_roce_tos");
-	if (c->roce_tos_known)
-		jsonw_u64(j, c->roce_tos);
-	else
-		jsonw_null(j);
+	put_tos(j, "default_roce_tos", c->roce_tos_known, c->roce_tos);
+	put_tos(j, "forced_tos", c->forced_tos_known, c->forced_tos);
+	put_max_rates(j, c);
 	put_bond(j, c);
 	put_legs(j, p);
 	jsonw_close_object(j);

@@ -102,6 +102,26 @@ static void put_ecn(struct exposition *e, const struct snapshot *s, const struct
 		put_mask(e, d, p, "reaction", p->config.ecn_rp);
 }
 
+static void put_forced_tos(struct exposition *e, const struct snapshot *s,
+			   const struct snap_device *d, const struct port_fact *p)
+{
+	(void)s;
+	if (p->config.forced_tos_known && metrics_open_port(e, d, p->port))
+		exposition_u64(e, p->config.forced_tos);
+}
+
+static void put_max_rates(struct exposition *e, const struct snapshot *s,
+			  const struct snap_device *d, const struct port_fact *p)
+{
+	(void)s;
+	for (unsigned t = 0; t < TRAFFIC_CLASSES; t++) {
+		if (!p->config.max_kilobits[t] || !metrics_open_port(e, d, p->port))
+			continue;
+		exposition_label_u64(e, "traffic_class", t);
+		exposition_u64(e, p->config.max_kilobits[t] * BYTES_OF_KILOBIT);
+	}
+}
+
 static bool any_known(const struct snap_device *d, const struct port_config_fact *c)
 {
 	return c->trust != TRUST_UNKNOWN || c->roce_mode != GID_TYPE_UNKNOWN || c->roce_tos_known ||
@@ -162,6 +182,12 @@ void metrics_put_config(struct exposition *e, const struct snapshot *s)
 		  "1 where congestion control is on in the priority: notification sends CNP, "
 		  "reaction obeys them.",
 		  put_ecn);
+	each_port(e, s, "rdma_port_forced_tos",
+		  "ToS that the driver puts into all packets of RoCE, whatever was asked for.",
+		  put_forced_tos);
+	each_port(e, s, "rdma_port_class_max_rate_bytes_per_second",
+		  "Limit of what a traffic class may send; absent where there is none.",
+		  put_max_rates);
 	each_port(e, s, "rdma_port_config_info",
 		  "How the port is set up, as far as anything is known; always 1.", put_info);
 	put_fabric(e, s);

@@ -36,6 +36,13 @@ static void put_maps(struct strbuf *b, const struct port_config_fact *c)
 	}
 }
 
+static void put_max_rates(struct strbuf *b, const struct port_config_fact *c)
+{
+	for (unsigned t = 0; t < TRAFFIC_CLASSES; t++)
+		if (c->max_kilobits[t])
+			strbuf_printf(b, " max_rate[%u]=%" PRIu64, t, c->max_kilobits[t]);
+}
+
 static void put_port(struct strbuf *b, const struct snap_rail *r, const struct port_fact *p)
 {
 	const struct port_config_fact *c = &p->config;
@@ -50,6 +57,10 @@ static void put_port(struct strbuf *b, const struct snap_rail *r, const struct p
 	put_number(b, "ecn_rp", c->ecn_rp_known, c->ecn_rp);
 	put_word(b, "roce_mode", gid_type_name(c->roce_mode));
 	put_number(b, "roce_tos", c->roce_tos_known, c->roce_tos);
+	/* Where the driver has no such thing, nothing is said: hosts compare with older ones. */
+	if (c->forced_tos_known)
+		put_number(b, "forced_tos", true, c->forced_tos);
+	put_max_rates(b, c);
 }
 
 static const struct port_fact *port_of(const struct snapshot *s, const struct snap_rail *r)

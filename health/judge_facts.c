@@ -42,6 +42,8 @@ static const struct port_fact *port_of(const struct snapshot *s, const struct sn
 /* The ToS that a class's packets carry from this port; -1: not certain. */
 static int32_t tos_of(const struct snap_class *class, const struct port_config_fact *c)
 {
+	if (c->forced_tos_known)
+		return c->forced_tos;
 	if (class->tos >= 0)
 		return class->tos;
 	return c->roce_tos_known ? c->roce_tos : -1;
@@ -59,6 +61,15 @@ static int priority_of(int32_t tos, const struct port_config_fact *c)
 	return priority < PRIORITIES ? priority : -1;
 }
 
+static const char *what_sets_tos(struct snapshot *s, const struct snap_class *class,
+				 const struct port_config_fact *c)
+{
+	if (c->forced_tos_known)
+		return "the global tclass of the driver (traffic_class below tc in the device's "
+		       "directory), which overrides [class] tos,";
+	return snapshot_printf(s, "[class %s] tos", class->name);
+}
+
 static void find_priority(struct findings *f, const struct snap_rail *r,
 			  const struct port_config_fact *c, const struct snap_class *class)
 {
@@ -74,9 +85,9 @@ static void find_priority(struct findings *f, const struct snap_rail *r,
 		snapshot_printf(f->s,
 				"probes of class %s leave rail %s with ToS %d, which is priority "
 				"%d, and flow control is on in others only: they are lost where "
-				"the traffic that matters waits; set [class %s] tos to that of the "
-				"lossless priority",
-				class->name, r->name, tos, priority, class->name),
+				"the traffic that matters waits; set %s to that of the lossless "
+				"priority",
+				class->name, r->name, tos, priority, what_sets_tos(f->s, class, c)),
 		0);
 	findings_mark_minor(f, finding);
 	hang_on(f, finding,

@@ -65,10 +65,20 @@ static enum port_trust trust_of(const struct netlink_attr *table)
 	return TRUST_UNKNOWN;
 }
 
+/* More than fits into bytes per second of 64 bits is no limit. */
+static void take_max_rates(const struct ieee_maxrate *max, struct port_config_fact *to)
+{
+	to->max_rates_known = true;
+	for (unsigned t = 0; t < TRAFFIC_CLASSES; t++)
+		if (max->tc_maxrate[t] <= UINT64_MAX / BYTES_OF_KILOBIT)
+			to->max_kilobits[t] = max->tc_maxrate[t];
+}
+
 static void take_ieee(struct netlink_attrs ieee, struct port_config_fact *to)
 {
 	bool any_dscp = false;
 	struct netlink_attr attr;
+	struct ieee_maxrate max;
 	struct ieee_pfc pfc;
 	struct ieee_ets ets;
 
@@ -80,6 +90,8 @@ static void take_ieee(struct netlink_attrs ieee, struct port_config_fact *to)
 		to->classes_known = true;
 		memcpy(to->priority_class, ets.prio_tc, sizeof(to->priority_class));
 	}
+	if (netlink_find(ieee, DCB_ATTR_IEEE_MAXRATE, &attr) && copy(&attr, &max, sizeof(max)))
+		take_max_rates(&max, to);
 	if (netlink_find(ieee, DCB_ATTR_IEEE_APP_TABLE, &attr))
 		any_dscp = take_apps(&attr, to);
 	if (netlink_find(ieee, ATTR_TRUST_TABLE, &attr))
@@ -104,7 +116,8 @@ static bool is_whole(struct netlink_attrs ieee)
 
 static void forget(struct port_config_fact *c)
 {
-	c->pfc_known = c->pfc = c->classes_known = 0;
+	c->pfc_known = c->pfc = c->classes_known = c->max_rates_known = 0;
+	memset(c->max_kilobits, 0, sizeof(c->max_kilobits));
 	c->trust = TRUST_UNKNOWN;
 	memset(c->priority_class, 0, sizeof(c->priority_class));
 	memset(c->dscp_priority, DSCP_UNMAPPED, sizeof(c->dscp_priority));

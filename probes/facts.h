@@ -17,6 +17,7 @@
 #define FAILURES_KEPT 8 /* files that cannot be read and are told by name; likewise */
 #define RESETS_KEPT 8	/* resets of counters that are told by name; the rest is counted */
 #define PRIORITIES 8	/* of 802.1Q */
+#define TRAFFIC_CLASSES 8
 #define DSCP_COUNT 64
 #define BOND_MEMBERS 4	 /* of a port's bond that are told by name; the rest is left out */
 #define HEALTH_MAX 12	 /* reporters of a device's health */
@@ -308,23 +309,28 @@ struct gid_fact {
 /* How a port is set up, by DCB and by files of drivers; what nobody tells is not known. Masks have
  * bit p for priority p. */
 struct port_config_fact {
-	uint32_t netdev_mtu;	/* 0: unknown */
-	uint8_t pfc_known, pfc; /* priorities with priority flow control */
-	uint8_t trust;		/* enum port_trust */
-	uint8_t classes_known;
+	uint64_t max_kilobits[TRAFFIC_CLASSES]; /* a second, that a class may send; 0: as much as it
+						   can, or unknown */
+	uint32_t netdev_mtu;			/* 0: unknown */
+	uint8_t pfc_known, pfc;			/* priorities with priority flow control */
+	uint8_t trust;				/* enum port_trust */
+	uint8_t classes_known, max_rates_known;
 	uint8_t priority_class[PRIORITIES]; /* traffic class of each priority */
 	uint8_t dscp_priority[DSCP_COUNT];  /* valid when trust is TRUST_DSCP */
 	uint8_t ecn_np_known, ecn_np;	    /* priorities in which marks are answered by CNP */
 	uint8_t ecn_rp_known, ecn_rp;	    /* priorities in which CNP are obeyed */
 	uint8_t roce_mode;		    /* enum gid_type that rdma_cm takes by default */
 	uint8_t roce_tos_known, roce_tos;   /* that rdma_cm takes where nobody sets one */
+	uint8_t forced_tos_known;
+	uint8_t forced_tos; /* that the driver puts in place of whatever anybody sets */
 	uint8_t n_members;
 	uint8_t legs_known, legs_up; /* bit i for members[i]: it says whether it has link; it has */
-	char bond[FACT_NETDEV]; /* whose member the netdev is, or itself; "": of none */
+	char bond[FACT_NETDEV];	     /* whose member the netdev is, or itself; "": of none */
 	char members[BOND_MEMBERS][FACT_NETDEV];
 };
 
 #define BYTES_OF_MEGABIT 125000ULL
+#define BYTES_OF_KILOBIT 125ULL
 
 /* A wire: what runs on it and what could, as the driver says by ethtool. 0: not known. */
 struct link_fact {

@@ -1,5 +1,6 @@
 #include "probes/port_config.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 
 #define MTU_MAX 0x7fffffffu
 #define TOS_MAX 255
+#define PAGE 4096 /* no file of sysfs has more */
+#define FORCED_TOS "Global tclass="
 
 static bool number_read(int fd, const char *path, uint64_t max, uint64_t *ret, uint64_t *errors)
 {
@@ -140,6 +143,31 @@ static void defaults_read(const struct port_config_source *from, struct port_con
 		c->roce_tos = (uint8_t)tos;
 }
 
+/* NVIDIA's own driver (MLNX_OFED, DOCA), not the kernel's: the first line is of all packets, and
+ * missing where nobody set it; lines after it are of single addresses, and may be many. */
+static void forced_tos_read(const struct port_config_source *from, struct port_config_fact *c,
+			    uint64_t *errors)
+{
+	char path[SYSFS_PATH], text[PAGE + 1], line[SYSFS_TEXT];
+	const size_t before = sizeof(FORCED_TOS) - 1;
+	uint64_t tos;
+	int n;
+
+	snprintf(path, sizeof(path), "class/infiniband/%s/tc/%u/traffic_class", from->device,
+		 from->port);
+	n = sysfs_read(from->root_fd, path, text, sizeof(text));
+	if (n < 0 && n != -ENOENT)
+		errors[sysfs_error_class(n)]++;
+	if (n < 0)
+		return;
+	sysfs_first_line(text, line, sizeof(line));
+	if (strncmp(line, FORCED_TOS, before) != 0 || !sysfs_counter(line + before, &tos) ||
+	    tos > TOS_MAX)
+		return;
+	c->forced_tos_known = true;
+	c->forced_tos = (uint8_t)tos;
+}
+
 void port_config_read(const struct port_config_source *from, struct port_config_fact *ret,
 		      uint64_t *errors)
 {
@@ -148,4 +176,5 @@ void port_config_read(const struct port_config_source *from, struct port_config_
 	if (from->netdev[0])
 		netdev_read(from, ret, errors);
 	defaults_read(from, ret, errors);
+	forced_tos_read(from, ret, errors);
 }

@@ -256,6 +256,8 @@ def test_how_a_port_is_set_up_is_told(tmp_path):
         facts = device["ports"][0]["facts"]
         assert facts["ecn_np_priorities"] == [3] and facts["ecn_rp_priorities"] == [3, 4]
         assert facts["default_roce_mode"] == "RoCE v2" and facts["default_roce_tos"] == 106
+        assert facts["forced_tos"] == 96
+        assert daemon.metric("rdma_port_forced_tos", device="mlx5_0", port="1") == 96
         assert facts["netdev_mtu_bytes"] == 4200 and facts["pfc_priorities"] is None
         findings = json.loads(daemon.get("/api/v1/findings")[1])["findings"]
         assert [f["subject"] for f in findings if f.get("rule") == "pcie_degraded"] \

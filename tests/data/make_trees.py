@@ -189,6 +189,7 @@ def _(root):
     defaults = Directory(os.path.join(root, "kernel/config/rdma_cm/mlx5_0/ports/1"))
     defaults.put("default_roce_mode", "RoCE v2")
     defaults.put("default_roce_tos", "106")
+    device.put("tc/1/traffic_class", "Global tclass=96\nsrc_ip=10.0.0.1 tclass=0")
 
 
 @tree("mlx5-roce", "ConnectX on Ethernet with all Q and congestion counters")

@@ -204,6 +204,21 @@ static void add_value(struct maker *m, struct snap_device *d, enum counter_sourc
 	}
 }
 
+static const char *const legs[] = {"ens1f0np0", "ens1f1np1"};
+
+/* As if the netdev were a bond besides, one of whose legs has no link. */
+static void make_bond(struct port_fact *p)
+{
+	struct port_config_fact *c = &p->config;
+
+	memcpy(c->bond, p->netdev, sizeof(c->bond));
+	c->n_members = COUNT(legs);
+	c->legs_known = 1 << 0 | 1 << 1;
+	c->legs_up = 1 << 0;
+	for (size_t i = 0; i < COUNT(legs); i++)
+		snprintf(c->members[i], sizeof(c->members[i]), "%s", legs[i]);
+}
+
 static void make_config(struct snap_device *d, struct port_fact *p)
 {
 	d->fact.has_numa_node = true;
@@ -229,9 +244,14 @@ static void make_config(struct snap_device *d, struct port_fact *p)
 		.roce_mode = GID_TYPE_ROCE_V2,
 		.roce_tos_known = true,
 		.roce_tos = 106,
+		.forced_tos_known = true,
+		.forced_tos = 106,
+		.max_rates_known = true,
+		.max_kilobits = {[6] = 1000000},
 	};
 	memset(p->config.dscp_priority, DSCP_UNMAPPED, sizeof(p->config.dscp_priority));
 	p->config.dscp_priority[26] = 3;
+	make_bond(p);
 }
 
 static void make_ports(struct maker *m, struct snap_device *d, const char *netdev)
@@ -274,10 +294,8 @@ static void make_gids(struct maker *m, struct snap_device *d, unsigned index, co
 	d->n_gids = 1;
 }
 
-/* As if the netdev were a bond besides. */
 static void make_legs(struct maker *m, struct snap_device *d)
 {
-	static const char *const legs[] = {"ens1f0np0", "ens1f1np1"};
 	char name[FACT_NAME];
 
 	for (size_t leg = 0; leg < COUNT(legs); leg++)

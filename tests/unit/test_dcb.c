@@ -117,7 +117,7 @@ static void bnxt(struct message *m)
 {
 	struct ieee_ets ets = {.ets_cap = 3, .prio_tc = {0, 0, 0, 1, 0, 0, 0, 2}};
 	struct ieee_pfc pfc = {.pfc_cap = 8, .pfc_en = 1 << 3};
-	struct ieee_maxrate rates = {.tc_maxrate = {100000000}};
+	struct ieee_maxrate rates = {.tc_maxrate = {100000000, 0, UINT64_MAX}};
 	uint8_t dcbx = DCB_CAP_DCBX_LLD_MANAGED | DCB_CAP_DCBX_VER_IEEE;
 	size_t ieee, table;
 
@@ -151,6 +151,24 @@ static void test_entries_for_ports_and_ethertypes_are_no_dscp(void **state)
 	assert_int_equal(c.trust, TRUST_DSCP);
 	for (unsigned dscp = 0; dscp < DSCP_COUNT; dscp++)
 		assert_int_equal(c.dscp_priority[dscp], dscp == 48 ? 7 : DSCP_UNMAPPED);
+}
+
+static void test_limits_of_classes_are_kilobits_a_second_and_zero_is_none(void **state)
+{
+	struct port_config_fact c = {0};
+	struct message m;
+
+	(void)state;
+	bnxt(&m);
+	assert_int_equal(parse(&m, &c), 0);
+	assert_true(c.max_rates_known);
+	assert_int_equal(c.max_kilobits[0], 100000000);
+	assert_int_equal(c.max_kilobits[1], 0);
+	assert_int_equal(c.max_kilobits[2], 0); /* beyond what a wire could do */
+	mlx5(&m);
+	assert_int_equal(parse(&m, &c), 0);
+	assert_false(c.max_rates_known);
+	assert_int_equal(c.max_kilobits[0], 0);
 }
 
 /* A table that ends within an entry would be taken for another setup than the host's. */
@@ -317,6 +335,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_priorities_flow_control_and_dscp_of_a_nic),
 		cmocka_unit_test(test_entries_for_ports_and_ethertypes_are_no_dscp),
+		cmocka_unit_test(test_limits_of_classes_are_kilobits_a_second_and_zero_is_none),
 		cmocka_unit_test(test_tables_that_are_cut_within_say_nothing_at_all),
 		cmocka_unit_test(test_values_that_are_too_short_are_unknown_and_the_others_known),
 		cmocka_unit_test(test_without_dscp_entries_the_port_trusts_pcp),

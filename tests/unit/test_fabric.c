@@ -94,6 +94,17 @@ static void test_each_difference_changes_the_fingerprint_and_nothing_else_does(v
 	h->port.config.ecn_np_known = true;
 	assert_string_not_equal(print_of(h), before);
 	h->port.config.ecn_np_known = false;
+	h->port.config.forced_tos_known = true;
+	assert_string_not_equal(print_of(h), before);
+	assert_non_null(strstr(h->s->fabric.parts[0].value, " roce_tos=- forced_tos=0"));
+	h->port.config.forced_tos_known = false;
+	h->port.config.max_rates_known = true;
+	assert_string_equal(print_of(h), before);
+	h->port.config.max_kilobits[2] = 25000000;
+	assert_string_not_equal(print_of(h), before);
+	assert_non_null(strstr(h->s->fabric.parts[0].value, " max_rate[2]=25000000"));
+	h->port.config.max_kilobits[2] = 0;
+	assert_string_equal(print_of(h), before);
 	h->classes[0].tos = 0;
 	assert_string_not_equal(print_of(h), before);
 }

@@ -119,6 +119,28 @@ static void test_default_tos_of_rdma_cm_counts_where_a_class_has_none(void **sta
 	assert_null(look_for(w, "probe_priority"));
 }
 
+static void test_a_tos_that_the_driver_forces_overrides_all_others(void **state)
+{
+	struct world *w = *state;
+	const struct snap_finding *f;
+
+	lossless_three();
+	classes[0].tos = 104;
+	classes[1].tos = 0;
+	assert_non_null(look_for(w, "probe_priority"));
+	/* It may mend what a class does wrong, and spoil what it does right. */
+	ports[0].config.forced_tos_known = true;
+	ports[0].config.forced_tos = 106;
+	assert_null(look_for(w, "probe_priority"));
+	ports[0].config.forced_tos = 0;
+	look_here(w);
+	assert_int_equal(w->s->n_findings, 2); /* one for each class */
+	f = &w->s->findings[0];
+	assert_string_equal(f->rule, "probe_priority");
+	assert_non_null(strstr(f->text, "leave rail mlx5_0 with ToS 0, which is priority 0"));
+	assert_non_null(strstr(f->text, "set the global tclass of the driver"));
+}
+
 static void test_priority_is_not_guessed(void **state)
 {
 	struct world *w = *state;
@@ -206,6 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FACT_TEST(test_probes_beside_the_lossless_priority_are_a_finding),
 		FACT_TEST(test_default_tos_of_rdma_cm_counts_where_a_class_has_none),
+		FACT_TEST(test_a_tos_that_the_driver_forces_overrides_all_others),
 		FACT_TEST(test_priority_is_not_guessed),
 		FACT_TEST(test_port_with_roce_v1_alone_is_a_finding),
 		FACT_TEST(test_pci_link_below_card_and_slot_is_a_finding),

@@ -115,6 +115,47 @@ static void test_defaults_of_rdma_cm_are_read_and_none_is_made(void **state)
 	assert_false(h->config.roce_tos_known);
 }
 
+static void put_rules_of_addresses(const struct host *h, const char *first)
+{
+	char text[2048];
+	size_t n = (size_t)snprintf(text, sizeof(text), "%s", first);
+
+	for (unsigned i = 0; i < 40; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "src_ip=10.0.0.%u tclass=%u\n", i,
+				      i);
+	sysfs_tree_put(h->root, text, "class/infiniband/mlx5_0/tc/1/traffic_class");
+}
+
+static void test_a_tos_that_the_driver_forces_is_read(void **state)
+{
+	static const char file[] = "class/infiniband/mlx5_0/tc/1/traffic_class";
+	static const char *const none[] = {"",
+					   "\n",
+					   "Global tclass=256\n",
+					   "Global tclass=-1\n",
+					   "Global tclass=\n",
+					   "src_ip=10.0.0.1 tclass=106\n",
+					   "106\n"};
+	struct host *h = *state;
+
+	read_port(h, "eth0");
+	assert_false(h->config.forced_tos_known);
+	sysfs_tree_put(h->root, "Global tclass=106\n", "%s", file);
+	read_port(h, "eth0");
+	assert_true(h->config.forced_tos_known);
+	assert_int_equal(h->config.forced_tos, 106);
+	put_rules_of_addresses(h, "Global tclass=0\n");
+	read_port(h, "eth0");
+	assert_true(h->config.forced_tos_known);
+	assert_int_equal(h->config.forced_tos, 0);
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+		sysfs_tree_put(h->root, none[i], "%s", file);
+		read_port(h, "eth0");
+		assert_false(h->config.forced_tos_known);
+	}
+	assert_int_equal(errors_of(h), 0);
+}
+
 static void test_bond_is_told_of_its_members_and_of_itself(void **state)
 {
 	struct host *h = *state;
@@ -273,6 +314,7 @@ int main(void)
 		HOST_TEST(test_what_no_file_tells_is_unknown),
 		HOST_TEST(test_switches_of_congestion_control_are_read_by_priority),
 		HOST_TEST(test_defaults_of_rdma_cm_are_read_and_none_is_made),
+		HOST_TEST(test_a_tos_that_the_driver_forces_is_read),
 		HOST_TEST(test_bond_is_told_of_its_members_and_of_itself),
 		HOST_TEST(test_bridge_is_no_bond),
 		HOST_TEST(test_bond_of_many_members_is_cut),
