@@ -52,6 +52,19 @@ static void test_what_is_only_remembered_is_not_held_anew(void **state)
 	say(70, RULE_CRITICAL, false, RULE_OK);
 }
 
+/* A hold that is shorter than the memory of what is counted. */
+static void test_what_is_only_remembered_does_not_come_back(void **state)
+{
+	(void)state;
+	say(10, RULE_CRITICAL, true, RULE_CRITICAL);
+	say(70, RULE_CRITICAL, false, RULE_OK);
+	say(75, RULE_CRITICAL, false, RULE_OK);
+	say(80, RULE_WARNING, false, RULE_OK);
+	say(85, RULE_CRITICAL, true, RULE_CRITICAL);
+	say(145, RULE_WARNING, false, RULE_OK);
+	say(150, RULE_OK, false, RULE_OK);
+}
+
 /* A limit that a reload lowered is reached by what the window still knows. */
 static void test_what_is_remembered_is_held_from_when_it_first_reaches_a_level(void **state)
 {
@@ -69,6 +82,7 @@ int main(void)
 		T(test_a_level_falls_when_it_was_not_reached_for_the_hold),
 		T(test_below_a_level_that_has_fallen_the_lower_one_is_held),
 		T(test_what_is_only_remembered_is_not_held_anew),
+		T(test_what_is_only_remembered_does_not_come_back),
 		T(test_what_is_remembered_is_held_from_when_it_first_reaches_a_level),
 	};
 
