@@ -6,7 +6,7 @@
 struct hold { /* zeroed: not applicable, nothing seen */
 	enum rule_state state;
 	enum rule_state said; /* the last time */
-	uint64_t warning_ns, critical_ns; /* when the level was last reached; 0: never */
+	uint64_t warning_ns, critical_ns; /* when the held level was last reached; 0: not held */
 };
 
 /* said is what holds at now_ns; busy: it is so just now, and not only the memory of it. The state

@@ -65,6 +65,18 @@ static void test_what_is_only_remembered_does_not_come_back(void **state)
 	say(150, RULE_OK, false, RULE_OK);
 }
 
+static void test_what_is_over_does_not_come_back_with_a_longer_hold(void **state)
+{
+	(void)state;
+	for (enum rule_state level = RULE_WARNING; level <= RULE_CRITICAL; level++) {
+		hold = (struct hold){0};
+		say(10, level, true, level);
+		assert_true(hold_next(&hold, RULE_OK, true, 12 * SEC, SEC));
+		assert_int_equal(hold.state, RULE_OK);
+		say(15, RULE_OK, true, RULE_OK);
+	}
+}
+
 /* A limit that a reload lowered is reached by what the window still knows. */
 static void test_what_is_remembered_is_held_from_when_it_first_reaches_a_level(void **state)
 {
@@ -83,6 +95,7 @@ int main(void)
 		T(test_below_a_level_that_has_fallen_the_lower_one_is_held),
 		T(test_what_is_only_remembered_is_not_held_anew),
 		T(test_what_is_only_remembered_does_not_come_back),
+		T(test_what_is_over_does_not_come_back_with_a_longer_hold),
 		T(test_what_is_remembered_is_held_from_when_it_first_reaches_a_level),
 	};
 
