@@ -2,7 +2,7 @@
 
 Usage: counter_docs.py ROOT COUNTERS_TOOL [--update]    --update writes docs/COUNTERS.md
 
-The lists are tests/data/vendor_counters.tsv (with signals and widths) and tests/data/names.py
+The lists are tests/data/vendor_counters.tsv (with all that a row says) and tests/data/names.py
 (names alone, of which the trees that look like sysfs are made).
 """
 
@@ -18,6 +18,24 @@ BEGIN = "<!-- counters: written by tests/counter_docs.py --update -->"
 WIDTHS = {
     "u32": "32", "u64": "64", "32/64": "32 or 64", "u64/sat32": "64, or 32 and stops",
     "sat4": "4, stops", "sat8": "8, stops", "sat16": "16, stops", "sat32": "32, stops",
+}
+COMPARED = ("signal", "width", "unit", "kind", "direction")
+# For names that another firmware may add to a known family.
+OF_NO_VENDOR = {("hw_counters", "rq_num_*"), ("hw_counters", "sq_num_*")}
+# What words in a name mean; the first that is found counts.
+WORDS = {
+    "unit": (
+        (r"_xoff_time$", ""),  # in a unit that the driver does not tell
+        (r"_data(_|$)", "4-byte words"),
+        (r"bytes", "bytes"),
+        (r"pfc_pri\{p\}_pkt_num|pause(_ctrl)?(_phy|_frames)?$|_xo(n|ff)[._]", "frames"),
+        (r"(pkts?|packets)(_|$)", "packets"),
+        (r"pause_duration|_us$", "microseconds"),
+    ),
+    "direction": (
+        (r"(^|_)(rcv|rx)_", "rx"),
+        (r"(^|_)(xmit|tx)_", "tx"),
+    ),
 }
 TITLES = {
     "counters": "`counters/` of a port",
@@ -43,33 +61,46 @@ def find(tool, wanted):
                                   check=True).stdout)
 
 
+def names_of(pattern):
+    """{0-7} in a name as its numbers, {a,b} as its words."""
+    before, brace, rest = pattern.partition("{")
+    if not brace:
+        return [pattern]
+    words, _, after = rest.partition("}")
+    numbers = re.fullmatch(r"(\d+)-(\d+)", words)
+    each = range(int(numbers[1]), int(numbers[2]) + 1) if numbers else words.split(",")
+    return [f"{before}{word}{after}" for word in each]
+
+
 def vendors(root):
-    """(driver, source, name, signal, width, kind) of each line, {0-7} as its numbers."""
+    """Of each line and name the driver, and the row that there should be."""
     for line in (root / "tests/data/vendor_counters.tsv").read_text().splitlines():
         if line.startswith("#"):
             continue
-        driver, source, name, signal, width, kind, _ = line.split("\t")
-        for number in range(8) if "{0-7}" in name else [0]:
-            yield driver, source, name.replace("{0-7}", str(number)), signal, width, kind
+        driver, source, pattern, signal, width, unit, kind, side, _ = line.split("\t")
+        for name in names_of(pattern):
+            yield driver, {"source": source, "name": name, "signal": signal,
+                           "width": WIDTHS[width], "unit": unit, "kind": kind, "direction": side}
 
 
-def check_vendors(root, tool):
+def check_vendors(root, tool, rows):
     facts = list(vendors(root))
-    widths, errors = {}, []
-    for _, source, name, _, width, _ in facts:
-        widths.setdefault((source, name), set()).add(WIDTHS[width])
-    for fact, row in zip(facts, find(tool, [(f[1], f[2]) for f in facts])):
-        driver, source, name, signal, _, kind = fact
-        # Where drivers differ, it may be either.
-        among = widths[source, name]
-        width = among.copy().pop() if len(among) == 1 else "32 or 64"
+    widths, errors, seen = {}, [], set()
+    for _, fact in facts:
+        widths.setdefault((fact["source"], fact["name"]), set()).add(fact["width"])
+    found = find(tool, [(fact["source"], fact["name"]) for _, fact in facts])
+    for (driver, fact), row in zip(facts, found, strict=True):
+        counter = (fact["source"], fact["name"])
+        seen.add((row["source"], row["name"]))
+        if len(widths[counter]) > 1:  # where drivers differ, it may be either
+            fact["width"] = "32 or 64"
         if not row["name"]:
-            errors.append(f"{driver} {source}/{name} is not in the table")
-        elif (row["signal"], row["width"], row["kind"]) != (signal, width, kind):
-            errors.append(f"{driver} {source}/{name} is {signal} {width} {kind}, the table says "
-                          f"{row['signal']} {row['width']} {row['kind']}")
-    if len(facts) < 250:
-        errors.append(f"only {len(facts)} facts: is the list cut?")
+            errors.append(f"{driver} {'/'.join(counter)} is not in the table")
+            continue
+        errors += [f"{driver} {'/'.join(counter)}: {column} is '{fact[column]}', the table says "
+                   f"'{row[column]}'" for column in COMPARED if fact[column] != row[column]]
+    errors += [f"{row['source']}/{row['name']} is in no list of a vendor" for row in rows
+               if (row["source"], row["name"]) not in seen | OF_NO_VENDOR]
     return errors
 
 
@@ -87,24 +118,15 @@ def check_names(root, tool):
 
 
 def check_words(rows):
-    """Units and sides against what the names say: for rows that no list of a vendor has as well."""
-    units = ((r"bytes", "bytes"), (r"pfc_pri\{p\}_pkt_num|pause(_ctrl)?(_phy|_frames)?$|_xo(n|ff)[._]",
-                                  "frames"),
-             (r"(pkts?|packets)(_|$)", "packets"), (r"pause_duration|_us$", "microseconds"))
-    sides = ((r"rcv", "rx"), (r"xmit", "tx"), (r"rx", "rx"), (r"tx", "tx"))
+    """Units and sides against what the names say: who takes a name for something else is wrong twice,
+    here and in the list of a vendor."""
     errors = []
     for row in rows:
-        name = row["name"]
-        unit = next((unit for pattern, unit in units if re.search(pattern, name)), row["unit"])
-        side = next((side for word, side in sides if re.search(rf"(^|_){word}_", name)),
-                    row["direction"])
-        if name.endswith("_xoff_time"):
-            unit = row["unit"]
-        if "_data" in name:
-            unit = "4-byte words"
-        if (row["unit"], row["direction"]) != (unit, side):
-            errors.append(f"{row['source']}/{name} is {row['unit']} {row['direction']} in the table "
-                          f"and {unit} {side} by its name")
+        said = {column: next((meant for pattern, meant in patterns
+                              if re.search(pattern, row["name"])), row[column])
+                for column, patterns in WORDS.items()}
+        errors += [f"{row['source']}/{row['name']}: {column} is '{row[column]}' in the table and "
+                   f"'{meant}' by its name" for column, meant in said.items() if row[column] != meant]
     return errors
 
 
@@ -135,7 +157,7 @@ def check_document(root, rows, update):
 def main():
     root, tool = pathlib.Path(sys.argv[1]), sys.argv[2]
     rows = read_rows(tool)
-    errors = check_vendors(root, tool) + check_names(root, tool)
+    errors = check_vendors(root, tool, rows) + check_names(root, tool)
     errors += check_words(rows) + check_document(root, rows, "--update" in sys.argv)
     print("\n".join(errors) or f"{len(rows)} counters are documented")
     sys.exit(1 if errors else 0)
