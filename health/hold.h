@@ -5,7 +5,7 @@
 
 struct hold { /* zeroed: not applicable, nothing seen */
 	enum rule_state state;
-	enum rule_state said; /* the last time */
+	enum rule_state said;		  /* the last time */
 	uint64_t warning_ns, critical_ns; /* when the held level was last reached; 0: not held */
 };
 

@@ -1,6 +1,7 @@
-/* How a port is set up, by files: MTU and bond of its netdev with the links of its members, mlx5's switches of congestion
- * control, rdma_cm's defaults in configfs, the ToS that NVIDIA's own driver forces. DCB adds the rest (probes/dcb.h). Nothing is ever made:
- * a missing directory of configfs is a default that nobody changed. */
+/* How a port is set up, by files: MTU and bond of its netdev with the links of its members, mlx5's
+ * switches of congestion control, rdma_cm's defaults in configfs, the ToS that NVIDIA's own driver
+ * forces. DCB adds the rest (probes/dcb.h). Nothing is ever made: a missing directory of configfs
+ * is a default that nobody changed. */
 #pragma once
 #include "probes/facts.h"
 
