@@ -82,12 +82,12 @@ static void put_dscp(struct jsonw *j, const struct port_config_fact *c)
 	jsonw_close_object(j);
 }
 
-/* Zero is a ToS as any other. */
-static void put_tos(struct jsonw *j, const char *key, bool known, uint8_t tos)
+/* Zero is a ToS as any other, and a DSCP or a priority. */
+static void put_small(struct jsonw *j, const char *key, bool known, uint8_t value)
 {
 	jsonw_key(j, key);
 	if (known)
-		jsonw_u64(j, tos);
+		jsonw_u64(j, value);
 	else
 		jsonw_null(j);
 }
@@ -177,9 +177,11 @@ void json_put_port_facts(struct jsonw *j, const struct port_fact *p, const struc
 	put_dscp(j, c);
 	put_mask(j, "ecn_np_priorities", c->ecn_np_known, c->ecn_np);
 	put_mask(j, "ecn_rp_priorities", c->ecn_rp_known, c->ecn_rp);
+	put_small(j, "cnp_dscp", c->cnp_dscp_known, c->cnp_dscp);
+	put_small(j, "cnp_priority", c->cnp_priority_known, c->cnp_priority);
 	jsonw_put_known_string(j, "default_roce_mode", gid_type_name(c->roce_mode));
-	put_tos(j, "default_roce_tos", c->roce_tos_known, c->roce_tos);
-	put_tos(j, "forced_tos", c->forced_tos_known, c->forced_tos);
+	put_small(j, "default_roce_tos", c->roce_tos_known, c->roce_tos);
+	put_small(j, "forced_tos", c->forced_tos_known, c->forced_tos);
 	put_max_rates(j, c);
 	put_bond(j, c);
 	put_legs(j, p);

@@ -18,28 +18,55 @@ static void each_port(struct exposition *e, const struct snapshot *s, const char
 	}
 }
 
-static void put_expected(struct exposition *e, const struct snapshot *s,
-			 const struct snap_device *d, const struct port_fact *p)
+/* One number of a port; false: not known. */
+typedef bool (*number_fn)(const struct port_fact *p, uint64_t *ret);
+
+static void each_number(struct exposition *e, const struct snapshot *s, const char *name,
+			const char *help, number_fn fn)
 {
-	(void)s;
-	if (p->expected_rate_bytes_per_second && metrics_open_port(e, d, p->port))
-		exposition_u64(e, p->expected_rate_bytes_per_second);
+	uint64_t value;
+
+	exposition_family(e, name, FAMILY_GAUGE, help);
+	for (size_t i = 0; i < s->n_devices; i++) {
+		const struct snap_device *d = &s->devices[i];
+
+		for (size_t k = 0; !d->gone && k < d->n_ports; k++)
+			if (fn(&d->ports[k], &value) && metrics_open_port(e, d, d->ports[k].port))
+				exposition_u64(e, value);
+	}
 }
 
-static void put_possible(struct exposition *e, const struct snapshot *s,
-			 const struct snap_device *d, const struct port_fact *p)
+static bool expected(const struct port_fact *p, uint64_t *ret)
 {
-	(void)s;
-	if (p->link.possible_megabits && metrics_open_port(e, d, p->port))
-		exposition_u64(e, p->link.possible_megabits * BYTES_OF_MEGABIT);
+	return (*ret = p->expected_rate_bytes_per_second) != 0;
 }
 
-static void put_lanes(struct exposition *e, const struct snapshot *s, const struct snap_device *d,
-		      const struct port_fact *p)
+static bool possible(const struct port_fact *p, uint64_t *ret)
 {
-	(void)s;
-	if (p->link.lanes && metrics_open_port(e, d, p->port))
-		exposition_u64(e, p->link.lanes);
+	return (*ret = p->link.possible_megabits * BYTES_OF_MEGABIT) != 0;
+}
+
+static bool lanes(const struct port_fact *p, uint64_t *ret)
+{
+	return (*ret = p->link.lanes) != 0;
+}
+
+static bool cnp_dscp(const struct port_fact *p, uint64_t *ret)
+{
+	*ret = p->config.cnp_dscp;
+	return p->config.cnp_dscp_known;
+}
+
+static bool cnp_priority(const struct port_fact *p, uint64_t *ret)
+{
+	*ret = p->config.cnp_priority;
+	return p->config.cnp_priority_known;
+}
+
+static bool forced_tos(const struct port_fact *p, uint64_t *ret)
+{
+	*ret = p->config.forced_tos;
+	return p->config.forced_tos_known;
 }
 
 static void put_legs(struct exposition *e, const struct snapshot *s, const struct snap_device *d,
@@ -102,14 +129,6 @@ static void put_ecn(struct exposition *e, const struct snapshot *s, const struct
 		put_mask(e, d, p, "reaction", p->config.ecn_rp);
 }
 
-static void put_forced_tos(struct exposition *e, const struct snapshot *s,
-			   const struct snap_device *d, const struct port_fact *p)
-{
-	(void)s;
-	if (p->config.forced_tos_known && metrics_open_port(e, d, p->port))
-		exposition_u64(e, p->config.forced_tos);
-}
-
 static void put_max_rates(struct exposition *e, const struct snapshot *s,
 			  const struct snap_device *d, const struct port_fact *p)
 {
@@ -163,14 +182,14 @@ static void put_fabric(struct exposition *e, const struct snapshot *s)
 
 void metrics_put_config(struct exposition *e, const struct snapshot *s)
 {
-	each_port(e, s, "rdma_port_expected_rate_bytes_per_second",
-		  "Link rate that the port should have: as configured, or the fastest mode that "
-		  "both ends of the link advertise.",
-		  put_expected);
-	each_port(e, s, "rdma_port_possible_rate_bytes_per_second",
-		  "Fastest mode that this end of the link supports, whatever the other can.",
-		  put_possible);
-	each_port(e, s, "rdma_port_lanes", "Lanes that the link runs on.", put_lanes);
+	each_number(e, s, "rdma_port_expected_rate_bytes_per_second",
+		    "Link rate that the port should have: as configured, or the fastest mode that "
+		    "both ends of the link advertise.",
+		    expected);
+	each_number(e, s, "rdma_port_possible_rate_bytes_per_second",
+		    "Fastest mode that this end of the link supports, whatever the other can.",
+		    possible);
+	each_number(e, s, "rdma_port_lanes", "Lanes that the link runs on.", lanes);
 	each_port(e, s, "rdma_port_leg_up", "1 where the leg of the port's bond has its link.",
 		  put_legs);
 	each_port(e, s, "rdma_port_active_mtu_bytes", "MTU that queue pairs of the port use.",
@@ -182,9 +201,13 @@ void metrics_put_config(struct exposition *e, const struct snapshot *s)
 		  "1 where congestion control is on in the priority: notification sends CNP, "
 		  "reaction obeys them.",
 		  put_ecn);
-	each_port(e, s, "rdma_port_forced_tos",
-		  "ToS that the driver puts into all packets of RoCE, whatever was asked for.",
-		  put_forced_tos);
+	each_number(e, s, "rdma_port_cnp_dscp", "DSCP with which congestion notifications leave.",
+		    cnp_dscp);
+	each_number(e, s, "rdma_port_cnp_priority",
+		    "Priority (802.1p) with which congestion notifications leave.", cnp_priority);
+	each_number(e, s, "rdma_port_forced_tos",
+		    "ToS that the driver puts into all packets of RoCE, whatever was asked for.",
+		    forced_tos);
 	each_port(e, s, "rdma_port_class_max_rate_bytes_per_second",
 		  "Limit of what a traffic class may send; absent where there is none.",
 		  put_max_rates);

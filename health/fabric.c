@@ -58,6 +58,10 @@ static void put_port(struct strbuf *b, const struct snap_rail *r, const struct p
 	put_word(b, "roce_mode", gid_type_name(c->roce_mode));
 	put_number(b, "roce_tos", c->roce_tos_known, c->roce_tos);
 	/* Where the driver has no such thing, nothing is said: hosts compare with older ones. */
+	if (c->cnp_dscp_known)
+		put_number(b, "cnp_dscp", true, c->cnp_dscp);
+	if (c->cnp_priority_known)
+		put_number(b, "cnp_priority", true, c->cnp_priority);
 	if (c->forced_tos_known)
 		put_number(b, "forced_tos", true, c->forced_tos);
 	put_max_rates(b, c);

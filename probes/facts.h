@@ -319,8 +319,10 @@ struct port_config_fact {
 	uint8_t dscp_priority[DSCP_COUNT];  /* valid when trust is TRUST_DSCP */
 	uint8_t ecn_np_known, ecn_np;	    /* priorities in which marks are answered by CNP */
 	uint8_t ecn_rp_known, ecn_rp;	    /* priorities in which CNP are obeyed */
-	uint8_t roce_mode;		    /* enum gid_type that rdma_cm takes by default */
-	uint8_t roce_tos_known, roce_tos;   /* that rdma_cm takes where nobody sets one */
+	uint8_t cnp_dscp_known, cnp_dscp;   /* with which CNP leave */
+	uint8_t cnp_priority_known, cnp_priority;
+	uint8_t roce_mode;		  /* enum gid_type that rdma_cm takes by default */
+	uint8_t roce_tos_known, roce_tos; /* that rdma_cm takes where nobody sets one */
 	uint8_t forced_tos_known;
 	uint8_t forced_tos; /* that the driver puts in place of whatever anybody sets */
 	uint8_t n_members;

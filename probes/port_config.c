@@ -12,6 +12,8 @@
 
 #define MTU_MAX 0x7fffffffu
 #define TOS_MAX 255
+#define DSCP_MAX (DSCP_COUNT - 1)
+#define PRIORITY_MAX (PRIORITIES - 1)
 #define PAGE 4096 /* no file of sysfs has more */
 #define FORCED_TOS "Global tclass="
 
@@ -44,6 +46,20 @@ static bool ecn_read(const struct port_config_source *from, const char *side, ui
 		mask |= (uint8_t)(on << p);
 	}
 	*ret = mask;
+	return true;
+}
+
+/* Other files of the same directory: with what CNP leave that answer marks. */
+static bool cnp_read(const struct port_config_source *from, const char *what, uint64_t max,
+		     uint8_t *ret, uint64_t *errors)
+{
+	char path[SYSFS_PATH];
+	uint64_t value;
+
+	snprintf(path, sizeof(path), "class/net/%s/ecn/roce_np/%s", from->netdev, what);
+	if (!number_read(from->root_fd, path, max, &value, errors))
+		return false;
+	*ret = (uint8_t)value;
 	return true;
 }
 
@@ -122,6 +138,9 @@ static void netdev_read(const struct port_config_source *from, struct port_confi
 		c->netdev_mtu = (uint32_t)mtu;
 	c->ecn_np_known = ecn_read(from, "roce_np", &c->ecn_np, errors);
 	c->ecn_rp_known = ecn_read(from, "roce_rp", &c->ecn_rp, errors);
+	c->cnp_dscp_known = cnp_read(from, "cnp_dscp", DSCP_MAX, &c->cnp_dscp, errors);
+	c->cnp_priority_known =
+		cnp_read(from, "cnp_802p_prio", PRIORITY_MAX, &c->cnp_priority, errors);
 	bond_read(from, c, errors);
 }
 

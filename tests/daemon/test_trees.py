@@ -257,6 +257,9 @@ def test_how_a_port_is_set_up_is_told(tmp_path):
         assert facts["ecn_np_priorities"] == [3] and facts["ecn_rp_priorities"] == [3, 4]
         assert facts["default_roce_mode"] == "RoCE v2" and facts["default_roce_tos"] == 106
         assert facts["forced_tos"] == 96
+        assert facts["cnp_dscp"] == 48 and facts["cnp_priority"] == 6
+        assert daemon.metric("rdma_port_cnp_dscp", device="mlx5_0", port="1") == 48
+        assert daemon.metric("rdma_port_cnp_priority", device="mlx5_0", port="1") == 6
         assert daemon.metric("rdma_port_forced_tos", device="mlx5_0", port="1") == 96
         assert facts["netdev_mtu_bytes"] == 4200 and facts["pfc_priorities"] is None
         findings = json.loads(daemon.get("/api/v1/findings")[1])["findings"]

@@ -186,6 +186,8 @@ def _(root):
     for priority in range(8):
         netdev.put(f"ecn/roce_np/enable/{priority}", int(priority == 3))
         netdev.put(f"ecn/roce_rp/enable/{priority}", int(priority in (3, 4)))
+    netdev.put("ecn/roce_np/cnp_dscp", 48)
+    netdev.put("ecn/roce_np/cnp_802p_prio", 6)
     defaults = Directory(os.path.join(root, "kernel/config/rdma_cm/mlx5_0/ports/1"))
     defaults.put("default_roce_mode", "RoCE v2")
     defaults.put("default_roce_tos", "106")

@@ -98,6 +98,11 @@ static void test_each_difference_changes_the_fingerprint_and_nothing_else_does(v
 	assert_string_not_equal(print_of(h), before);
 	assert_non_null(strstr(h->s->fabric.parts[0].value, " roce_tos=- forced_tos=0"));
 	h->port.config.forced_tos_known = false;
+	h->port.config.cnp_dscp_known = h->port.config.cnp_priority_known = true;
+	h->port.config.cnp_dscp = 48;
+	print_of(h);
+	assert_non_null(strstr(h->s->fabric.parts[0].value, " cnp_dscp=48 cnp_priority=0"));
+	h->port.config.cnp_dscp_known = h->port.config.cnp_priority_known = false;
 	h->port.config.max_rates_known = true;
 	assert_string_equal(print_of(h), before);
 	h->port.config.max_kilobits[2] = 25000000;

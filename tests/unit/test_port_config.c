@@ -94,6 +94,24 @@ static void test_switches_of_congestion_control_are_read_by_priority(void **stat
 	assert_false(h->config.ecn_rp_known);
 }
 
+static void test_with_what_notifications_leave_is_read(void **state)
+{
+	struct host *h = *state;
+
+	read_port(h, "eth0");
+	assert_false(h->config.cnp_dscp_known || h->config.cnp_priority_known);
+	sysfs_tree_put(h->root, "48\n", "class/net/eth0/ecn/roce_np/cnp_dscp");
+	sysfs_tree_put(h->root, "0\n", "class/net/eth0/ecn/roce_np/cnp_802p_prio");
+	read_port(h, "eth0");
+	assert_true(h->config.cnp_dscp_known && h->config.cnp_priority_known);
+	assert_int_equal(h->config.cnp_dscp, 48);
+	assert_int_equal(h->config.cnp_priority, 0);
+	sysfs_tree_put(h->root, "64\n", "class/net/eth0/ecn/roce_np/cnp_dscp");
+	sysfs_tree_put(h->root, "8\n", "class/net/eth0/ecn/roce_np/cnp_802p_prio");
+	read_port(h, "eth0");
+	assert_false(h->config.cnp_dscp_known || h->config.cnp_priority_known);
+}
+
 static void test_defaults_of_rdma_cm_are_read_and_none_is_made(void **state)
 {
 	struct host *h = *state;
@@ -313,6 +331,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		HOST_TEST(test_what_no_file_tells_is_unknown),
 		HOST_TEST(test_switches_of_congestion_control_are_read_by_priority),
+		HOST_TEST(test_with_what_notifications_leave_is_read),
 		HOST_TEST(test_defaults_of_rdma_cm_are_read_and_none_is_made),
 		HOST_TEST(test_a_tos_that_the_driver_forces_is_read),
 		HOST_TEST(test_bond_is_told_of_its_members_and_of_itself),
