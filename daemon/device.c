@@ -58,6 +58,7 @@ void device_free(struct device *d)
 	proc_usage_close(&d->usage);
 	worker_proc_free(d->proc);
 	device_rules_free(d->rules);
+	device_round_free(&d->round);
 	free(d);
 }
 
@@ -285,6 +286,7 @@ static void on_ended(void *arg, const siginfo_t *info)
 	worker_proc_free(d->proc);
 	d->proc = NULL;
 	d->ready = false;
+	device_round_forget(&d->round);
 	fold_use(d);
 	backoff_lived(&d->backoff, now_ns - d->started_ns);
 	if (usable(d) && d->renewing)
@@ -356,6 +358,11 @@ void device_read_beat(struct device *d)
 
 	for (unsigned loop = 0; loop < WORKER_LOOPS; loop++)
 		table_get_beat(table, loop, &d->beat.mono_ns[loop], &d->beat.wall_ns[loop]);
+}
+
+bool device_counters_fresh(const struct device *d, uint64_t now_ns)
+{
+	return d->proc && device_round_fresh(&d->round, now_ns, d->ctx->counters_interval_ns);
 }
 
 static void tick_running(struct device *d, uint64_t now_ns, bool paused)

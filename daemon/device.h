@@ -3,6 +3,7 @@
 #pragma once
 #include "core/loop.h"
 #include "daemon/backoff.h"
+#include "daemon/device_round.h"
 #include "daemon/device_totals.h"
 #include "daemon/heartbeat.h"
 #include "daemon/proc_usage.h"
@@ -73,6 +74,7 @@ struct device {
 	bool has_rss;
 	uint64_t rss_bytes;
 	struct device_totals totals;
+	struct device_round round;
 	struct device_rules *rules; /* NULL before its first counters */
 	/* What was told about it, so that it is not told again and again. */
 	struct ratelimit async_limit, drain_limit, duplicate_limit, refused_limit;
@@ -113,4 +115,6 @@ void device_stop(struct device *d, uint64_t now_ns);
 /* Why it cannot be probed, in words, also while the next worker has not come to it; "": it can. */
 const char *device_trouble(const struct device *d);
 bool device_running(const struct device *d);
+/* Its counters are young enough to be told. */
+bool device_counters_fresh(const struct device *d, uint64_t now_ns);
 uint64_t device_cpu_ns(const struct device *d);

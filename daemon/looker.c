@@ -28,7 +28,7 @@ struct looker {
 	bool armed;
 	uint64_t ended_ns, cost_ns; /* of the last look */
 	struct judge *judge;
-	struct counter_round *scratch;
+	struct counter_round *scratch; /* of any device */
 	struct snapshot *last;
 };
 
@@ -38,7 +38,7 @@ void looker_read_device(struct looker *l, struct device *dev)
 {
 	struct daemon *d = l->daemon;
 	const struct table *table;
-	bool has_round;
+	bool new_round;
 
 	if (!dev->proc)
 		return;
@@ -46,9 +46,9 @@ void looker_read_device(struct looker *l, struct device *dev)
 	device_read_beat(dev);
 	sessions_read(d->sessions, dev, dev->beat.mono_ns[WORKER_RAIL]);
 	rails_read(d->rails, dev->name, table, &dev->classes);
-	has_round = table_get_counters(table, l->scratch);
-	device_totals_read(&dev->totals, table, has_round ? l->scratch : NULL);
-	if (has_round) {
+	new_round = device_round_read(&dev->round, table, l->scratch);
+	device_totals_read(&dev->totals, table, new_round ? l->scratch : NULL);
+	if (new_round) {
 		counter_news_tell(d->journal, dev, l->scratch);
 		view_expect(d, dev->name, l->scratch->ports, l->scratch->n_ports);
 		kernel_log_tell(d->kernel_log, &l->scratch->device, clock_now_ns(),
@@ -153,7 +153,7 @@ void looker_look(struct looker *l)
 	settle(l);
 	s = snapshot_new();
 	/* Without memory the last one stays, and its age tells. */
-	if (!s || !view_fill(s, l->daemon, l->scratch, &judged)) {
+	if (!s || !view_fill(s, l->daemon, &judged)) {
 		snapshot_unref(s);
 		return;
 	}

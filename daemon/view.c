@@ -71,11 +71,9 @@ static void fill_self(struct snapshot *s, const struct daemon *d)
 	s->loop_lag_ns = d->lag_ns;
 }
 
-bool view_fill(struct snapshot *s, struct daemon *d, struct counter_round *scratch,
-	       struct view_judged *judged)
+bool view_fill(struct snapshot *s, struct daemon *d, struct view_judged *judged)
 {
 	fill_self(s, d);
-	return view_rails(s, d) && view_devices(s, d, scratch, judged) &&
-	       view_facts(s, d, judged) && view_peers(s, d) && view_refusals(s, d, judged) &&
-	       view_sessions(s, d, judged);
+	return view_rails(s, d) && view_devices(s, d, judged) && view_facts(s, d, judged) &&
+	       view_peers(s, d) && view_refusals(s, d, judged) && view_sessions(s, d, judged);
 }

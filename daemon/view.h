@@ -3,7 +3,6 @@
 #pragma once
 #include "health/judge.h"
 
-struct counter_round;
 struct daemon;
 struct session;
 
@@ -20,10 +19,8 @@ struct view_judged {
 	size_t n_subnets;
 };
 
-/* False: out of memory. scratch is for one round of counters, its content does not matter.
- * judged's arrays belong to the snapshot. */
-bool view_fill(struct snapshot *s, struct daemon *d, struct counter_round *scratch,
-	       struct view_judged *judged);
+/* False: out of memory. judged's arrays belong to the snapshot. */
+bool view_fill(struct snapshot *s, struct daemon *d, struct view_judged *judged);
 
 /* --- its parts --- */
 bool view_sessions(struct snapshot *s, struct daemon *d, struct view_judged *judged);
@@ -34,5 +31,4 @@ void view_expect(const struct daemon *d, const char *device, struct port_fact *p
 /* After rails and devices. */
 bool view_facts(struct snapshot *s, struct daemon *d, struct view_judged *judged);
 bool view_rails(struct snapshot *s, const struct daemon *d);
-bool view_devices(struct snapshot *s, const struct daemon *d, struct counter_round *scratch,
-		  struct view_judged *judged);
+bool view_devices(struct snapshot *s, const struct daemon *d, struct view_judged *judged);

@@ -1,11 +1,9 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/clock.h"
 #include "daemon/daemon.h"
 #include "daemon/view.h"
 
-#define ROUNDS_FRESH 3			 /* intervals */
 #define DUPLICATE_NS (60 * NSEC_PER_SEC) /* seen this lately: it still stands */
 
 static void *copy(struct snapshot *s, const void *from, size_t n, size_t size)
@@ -29,26 +27,15 @@ static bool fill_round(struct snapshot *s, struct snap_device *to, const struct 
 	to->n_gids = r->n_gids;
 	to->n_values = r->n_values;
 	to->values_dropped = r->values_dropped;
-	if (to->n_values > 0)
-		qsort(to->values, to->n_values, sizeof(*to->values), snap_value_cmp);
 	to->counters_fresh = true;
 	return true;
 }
 
-static bool fill_counters(struct snapshot *s, struct snap_device *to, const struct device *dev,
-			  struct counter_round *scratch)
+static bool fill_counters(struct snapshot *s, struct snap_device *to, const struct device *dev)
 {
-	uint64_t interval;
-
 	to->counters_success_wall_ns = dev->totals.success_wall_ns;
-	if (!dev->proc || !table_get_counters(worker_proc_table(dev->proc), scratch) ||
-	    scratch->mono_ns == 0)
-		return true;
-	interval = scratch->interval_ns ? scratch->interval_ns : dev->ctx->counters_interval_ns;
-	if (s->mono_ns > scratch->mono_ns &&
-	    s->mono_ns - scratch->mono_ns > ROUNDS_FRESH * interval)
-		return true;
-	return fill_round(s, to, scratch);
+	return !device_counters_fresh(dev, s->mono_ns) ||
+	       fill_round(s, to, device_round_last(&dev->round));
 }
 
 static void fill_worker(struct snapshot *s, struct snap_device *to, const struct device *dev)
@@ -85,8 +72,7 @@ static bool shown(const struct device *dev)
 	return !dev->excluded || dev->proc;
 }
 
-bool view_devices(struct snapshot *s, const struct daemon *d, struct counter_round *scratch,
-		  struct view_judged *judged)
+bool view_devices(struct snapshot *s, const struct daemon *d, struct view_judged *judged)
 {
 	size_t n = supervisor_count(d->supervisor);
 
@@ -104,7 +90,7 @@ bool view_devices(struct snapshot *s, const struct daemon *d, struct counter_rou
 		if (!shown(dev))
 			continue;
 		fill_worker(s, to, dev);
-		if (!fill_counters(s, to, dev, scratch))
+		if (!fill_counters(s, to, dev))
 			return false;
 		if (dev->rules && dev->state != WORKER_RELEASED && !to->gone &&
 		    !device_rules_fill(dev->rules, s, to))

@@ -610,6 +610,11 @@ static bool round_read(const struct twin *twin, uint64_t ticket, struct counter_
 	return twin_whole(twin, ticket);
 }
 
+uint64_t table_counters_published(const struct table *t)
+{
+	return twin_begin(TWIN(t->shared->counters));
+}
+
 bool table_get_counters(const struct table *t, struct counter_round *ret)
 {
 	const struct twin *twin = TWIN(t->shared->counters);

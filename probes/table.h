@@ -87,5 +87,7 @@ uint64_t table_get_async(const struct table *t, uint32_t port, unsigned event);
 void table_get_qps(const struct table *t, uint64_t *ret_active, uint64_t *ret_passive);
 void table_get_beat(const struct table *t, enum worker_loop loop, uint64_t *ret_mono_ns,
 		    uint64_t *ret_wall_ns);
+/* Changes with each round; 0: none yet. */
+uint64_t table_counters_published(const struct table *t);
 /* The last finished round, copied (about 0.4 MB at most, only what is used); false: none yet. */
 bool table_get_counters(const struct table *t, struct counter_round *ret);
