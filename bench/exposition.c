@@ -70,9 +70,10 @@ int main(void)
 	};
 	uint64_t rendered[ROUNDS], packed[ROUNDS], printed[ROUNDS];
 	struct snapshot *s = synthetic_snapshot(&wanted, 0);
+	struct gzip *packer = gzip_new();
 	size_t series = 0, bytes = 0, small = 0;
 
-	for (unsigned i = 0; s && i < ROUNDS; i++) {
+	for (unsigned i = 0; s && packer && i < ROUNDS; i++) {
 		struct strbuf text = {0}, gzip = {0}, alike = {0};
 		uint64_t at[4];
 
@@ -80,7 +81,7 @@ int main(void)
 		if (render(s, &text) < 0)
 			return EXIT_FAILURE;
 		at[1] = clock_now_ns();
-		if (gzip_compress(text.data, text.len, &gzip) < 0)
+		if (gzip_compress(packer, text.data, text.len, &gzip) < 0)
 			return EXIT_FAILURE;
 		at[2] = clock_now_ns();
 		print_alike(&text, &alike);
@@ -95,8 +96,9 @@ int main(void)
 		strbuf_free(&gzip);
 		strbuf_free(&alike);
 	}
-	if (!s)
+	if (!s || !packer)
 		return EXIT_FAILURE;
+	gzip_free(packer);
 	snapshot_unref(s);
 	printf("%d sessions x 3 operations: %zu series, %zu bytes, %zu with gzip\n", RAILS * PEERS,
 	       series, bytes, small);

@@ -21,15 +21,21 @@ struct editions {
 	struct edition *current; /* holds a reference; NULL before the first */
 	uint64_t bytes;
 	struct counter_lines counter_lines;
+	struct gzip *gzip;
 };
 
 struct editions *editions_new(const struct http_source *source)
 {
 	struct editions *all = calloc(1, sizeof(*all));
 
-	if (all)
-		all->source = source;
-	return all;
+	if (!all)
+		return NULL;
+	all->source = source;
+	all->gzip = gzip_new();
+	if (all->gzip)
+		return all;
+	free(all);
+	return NULL;
 }
 
 void editions_free(struct editions *all)
@@ -38,6 +44,7 @@ void editions_free(struct editions *all)
 		return;
 	edition_unref(all->current);
 	counter_lines_free(&all->counter_lines);
+	gzip_free(all->gzip);
 	free(all);
 }
 
@@ -162,7 +169,7 @@ static int pack(struct edition *e, enum exposition_format format)
 
 	if (out->len > 0)
 		return 0;
-	r = gzip_compress(e->plain[format].data, e->plain[format].len, out);
+	r = gzip_compress(e->all->gzip, e->plain[format].data, e->plain[format].len, out);
 	if (r < 0)
 		strbuf_free(out);
 	count_bytes(e, out->cap);
