@@ -50,7 +50,7 @@ static void on_tick(void *arg, uint64_t now_ns)
 	journal_keeper_tick(d->journal_keeper, now_ns);
 	namer_tick(d->namer, now_ns, paused);
 	commander_check(d->commander, now_ns);
-	looker_look(d->looker);
+	looker_tick(d->looker, clock_now_ns());
 	notify_progress(d->notify, now_ns);
 }
 
@@ -111,7 +111,7 @@ static void on_hangup(void *arg, int signo)
 
 static struct snapshot *http_snapshot(void *arg)
 {
-	const struct daemon *d = arg;
+	struct daemon *d = arg;
 
 	return looker_snapshot(d->looker);
 }

@@ -302,7 +302,7 @@ static const struct worker_events worker_events = {
 	.ended = on_ended,
 };
 
-static void sample_use(struct device *d)
+void device_read_use(struct device *d)
 {
 	uint64_t cpu_ns, rss;
 
@@ -368,7 +368,6 @@ bool device_counters_fresh(const struct device *d, uint64_t now_ns)
 static void tick_running(struct device *d, uint64_t now_ns, bool paused)
 {
 	device_read_beat(d);
-	sample_use(d);
 	if (d->stopping && now_ns >= d->stop_by_ns && !d->killed) {
 		d->killed = true;
 		worker_proc_kill(d->proc, SIGKILL);

@@ -96,7 +96,7 @@ void device_set_present(struct device *d, bool present, uint64_t now_ns);
 void device_set_excluded(struct device *d, bool excluded, uint64_t now_ns);
 /* The kernel takes it away: the worker has to let go although the device is still listed. */
 void device_leaving(struct device *d, uint64_t now_ns);
-/* Once a second: heartbeats, grace periods, back-off, use. paused: main itself stood still, so
+/* Once a second: heartbeats, grace periods, back-off. paused: main itself stood still, so
  * old heartbeats prove nothing. */
 void device_tick(struct device *d, uint64_t now_ns, bool paused);
 /* Let go of it, with a goodbye to the peers: state WORKER_RELEASED once its process has ended and
@@ -110,6 +110,8 @@ void device_acquire(struct device *d, uint64_t now_ns);
 void device_renew(struct device *d, uint64_t now_ns);
 /* The heartbeats as they are now. */
 void device_read_beat(struct device *d);
+/* CPU time and memory of its worker as they are now. */
+void device_read_use(struct device *d);
 /* For the end of main: goodbye; nothing is started any more. */
 void device_stop(struct device *d, uint64_t now_ns);
 /* Why it cannot be probed, in words, also while the next worker has not come to it; "": it can. */

@@ -44,6 +44,7 @@ void looker_read_device(struct looker *l, struct device *dev)
 		return;
 	table = worker_proc_table(dev->proc);
 	device_read_beat(dev);
+	device_read_use(dev);
 	sessions_read(d->sessions, dev, dev->beat.mono_ns[WORKER_RAIL]);
 	rails_read(d->rails, dev->name, table, &dev->classes);
 	new_round = device_round_read(&dev->round, table, l->scratch);
@@ -167,6 +168,38 @@ void looker_look(struct looker *l)
 
 /* --- when --- */
 
+/* No look settles or judges anything there but rounds of counters. */
+static bool is_quiet(const struct daemon *d)
+{
+	return sessions_count(d->sessions) == 0 && rails_count(d->rails) == 0 && !d->kernel_log &&
+	       !d->stopper;
+}
+
+/* What no message of a worker tells: a new round, and that the last one is too old by now. */
+static bool has_news(const struct looker *l, uint64_t now_ns)
+{
+	const struct supervisor *all = l->daemon->supervisor;
+
+	for (size_t i = 0; i < supervisor_count(all); i++) {
+		const struct device *dev = supervisor_get(all, i);
+
+		if (!dev->proc)
+			continue;
+		if (device_round_due(&dev->round, worker_proc_table(dev->proc)) ||
+		    device_counters_fresh(dev, now_ns) !=
+			    device_counters_fresh(dev, l->last->mono_ns))
+			return true;
+	}
+	return false;
+}
+
+void looker_tick(struct looker *l, uint64_t now_ns)
+{
+	if (!l->last || !is_quiet(l->daemon) || now_ns - l->ended_ns >= PACE_IDLE_NS ||
+	    has_news(l, now_ns))
+		looker_look(l);
+}
+
 static void on_timer(void *arg, uint64_t now_ns)
 {
 	(void)now_ns;
@@ -209,7 +242,9 @@ void looker_free(struct looker *l)
 	free(l);
 }
 
-struct snapshot *looker_snapshot(const struct looker *l)
+struct snapshot *looker_snapshot(struct looker *l)
 {
+	if (l->last && is_quiet(l->daemon) && pace_renew(clock_now_ns(), l->ended_ns, l->cost_ns))
+		looker_look(l);
 	return l->last ? snapshot_ref(l->last) : NULL;
 }

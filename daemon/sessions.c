@@ -521,6 +521,8 @@ void sessions_sweep(struct sessions *s, struct device *d, const struct sessions_
 {
 	uint32_t n = d->ctx->layout.sessions;
 
+	if (!rows_of(s, d->name)) /* it never had a session */
+		return;
 	for (uint32_t row = 0; d->proc && row < n; row++) {
 		const struct rows *rows = rows_of(s, d->name);
 		struct session *session = rows ? rows_at(rows, row) : NULL;

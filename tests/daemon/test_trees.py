@@ -32,8 +32,9 @@ WIDTHS = {"counters": {"link_downed": 8, "link_error_recovery": 8, "symbol_error
 class Reader(Daemon):
     """The real programs, reading a tree that a test has made."""
 
-    def __init__(self, sysfs, config=""):
-        super().__init__(config="[counters]\ninterval = 100ms\n" + config, devices=(), start=False)
+    def __init__(self, sysfs, config="", interval="100ms"):
+        super().__init__(config=f"[counters]\ninterval = {interval}\n" + config, devices=(),
+                         start=False)
         (self.dir / "sys/class/infiniband").rmdir()
         (self.dir / "sys/class").rmdir()
         (self.dir / "sys").rmdir()
@@ -301,6 +302,19 @@ def test_a_host_without_rdma_is_served_and_takes_what_comes(root):
         device = root.parent / "later/class/infiniband/mlx5_0"
         device.rename(root / "class/infiniband/mlx5_0")
         wait_told(daemon, root, "the device that came")
+
+
+def test_who_asks_seldom_is_told_nothing_old(root):
+    """Without rails main looks of its own accord every five seconds only."""
+    make_trees.TREES["mlx5-roce"][1](str(root))
+    ages = []
+    with Reader(root, interval="30s") as daemon:
+        wait_told(daemon, root, "all values")
+        for _ in range(6):
+            time.sleep(1.3)
+            made = daemon.metric("rdma_pingmesh_snapshot_timestamp_seconds")
+            ages.append(time.time() - made)
+    assert max(ages) < 2.5, ages
 
 
 class Scrapers:

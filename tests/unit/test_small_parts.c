@@ -153,6 +153,19 @@ static void test_looks_that_take_long_leave_main_time_for_all_else(void **state)
 	assert_int_equal(pace_next(20 * s, 10 * s, 300 * ms), 20 * s + 50 * ms);
 }
 
+static void test_who_asks_gets_a_new_look_once_a_second_or_less_often(void **state)
+{
+	const uint64_t s = NSEC_PER_SEC, ms = NSEC_PER_MSEC;
+
+	(void)state;
+	assert_false(pace_renew(11 * s - 1, 10 * s, ms));
+	assert_true(pace_renew(11 * s, 10 * s, ms));
+	/* where looks take long, main has the time for all else */
+	assert_false(pace_renew(12 * s - 1, 10 * s, 500 * ms));
+	assert_true(pace_renew(12 * s, 10 * s, 500 * ms));
+	assert_true(pace_renew(s, 0, 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +173,7 @@ int main(void)
 		cmocka_unit_test(test_coming_and_going_stays_in_few_rows),
 		cmocka_unit_test(test_rows_that_do_not_exist_are_nobodys),
 		cmocka_unit_test(test_looks_that_take_long_leave_main_time_for_all_else),
+		cmocka_unit_test(test_who_asks_gets_a_new_look_once_a_second_or_less_often),
 		cmocka_unit_test(test_lines_beyond_the_limit_are_counted_and_told_with_the_next),
 		cmocka_unit_test(test_events_and_read_errors_go_on_over_workers_and_never_back),
 		cmocka_unit_test(test_the_last_success_follows_a_clock_that_was_set_back),
