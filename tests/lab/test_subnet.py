@@ -6,6 +6,7 @@ import pytest
 
 from audit import Audit, check_untouched
 from guest import journal_cursor, journal_since, own_config, write_config
+from rules import finding_of, wait_finding, wait_no_finding
 from waiting import wait_for
 
 HOSTS = ("host1", "host2")
@@ -58,6 +59,7 @@ def test_two_nics_in_one_subnet_are_each_measured_over_their_own(lab):
     """rdma_cm binds a connection to the device that has its source address (core/cma.c)."""
     audit = Audit(lab)
     before = {host: {r["rail"]: r for r in lab.rows(host)} for host in HOSTS}
+    assert not any(finding_of(lab, host, "same_subnet") for host in HOSTS)
     cursors = {host: journal_cursor(lab, host) for host in HOSTS}
     with own_config(lab, HOSTS[0]) as first, own_config(lab, HOSTS[1]) as second, one_subnet(lab):
         for host, text in zip(HOSTS, (first, second)):
@@ -68,7 +70,24 @@ def test_two_nics_in_one_subnet_are_each_measured_over_their_own(lab):
             check_untouched(lab.row(host, peer, "rxe0"), before[host]["rxe0"])
             warned = journal_since(lab, host, cursors[host]).count("are in one subnet")
             assert warned == 1, warned
+        told = {host: check_told(lab, host) for host in HOSTS}
+    for host in HOSTS:
+        wait_no_finding(lab, host, told[host], 45)
     lab.wait_healthy()
+
+
+def check_told(lab, host):
+    """A finding that names both rails and what to set, and makes the host no worse."""
+    finding = wait_finding(lab, host, "same_subnet", "warning")
+    assert (finding["cause"], finding["subject"]) == ("configuration", "rails:rxe0+rxe1"), finding
+    for word in ("eth0", "eth1", "arp_ignore=0", "arp_announce=0"):
+        assert word in finding["text"], finding
+    wait_for(lambda: is_well(lab, host), 20, f"{host} is no worse for it")
+    return finding
+
+
+def is_well(lab, host):
+    return lab.json(host, "/api/v1/status")["verdict"] == "ok"
 
 
 def rail_of(lab, host, rail):
