@@ -238,6 +238,31 @@ static void test_no_file_descriptor_is_left_open(void **state)
 	assert_int_equal(count_fds(), before);
 }
 
+/* Between two rounds or in the middle of one. */
+static void test_no_file_of_a_device_that_left_stays_open(void **state)
+{
+	struct fixture *f = *state;
+	unsigned before;
+
+	trap.sysfs = true; /* there files stay open */
+	open_root(f, f->root, "mlx5_0");
+	before = count_fds();
+	for (unsigned i = 0; i < 3; i++) {
+		sysfs_tree_show(f->root, SYSFS_TREES "/mlx5-roce");
+		assert_int_equal(run(f, 5), 0);
+		assert_true(count_fds() > before + 20);
+		sysfs_tree_show(f->root, NULL);
+		assert_int_equal(run(f, 5), -ENODEV);
+		assert_int_equal(count_fds(), before);
+		sysfs_tree_show(f->root, SYSFS_TREES "/mlx5-roce");
+		trap.root = f->root;
+		trap.fatal = "hw_counters/np_cnp_sent";
+		assert_int_equal(run(f, 5), -ENODEV);
+		assert_int_equal(count_fds(), before);
+		trap.fatal = NULL;
+	}
+}
+
 static void test_ports_beyond_the_bound_are_counted(void **state)
 {
 	struct fixture *f = *state;
@@ -303,6 +328,7 @@ int main(void)
 		READER_TEST(test_failed_rate_is_unknown_and_asked_again_later),
 		READER_TEST(test_steady_state_allocates_nothing),
 		READER_TEST(test_no_file_descriptor_is_left_open),
+		READER_TEST(test_no_file_of_a_device_that_left_stays_open),
 		READER_TEST(test_ports_beyond_the_bound_are_counted),
 		READER_TEST(test_flood_of_counters_does_not_crowd_out_the_other_port),
 		READER_TEST(test_counter_that_appears_later_is_read),

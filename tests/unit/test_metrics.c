@@ -48,6 +48,25 @@ static void test_sessions_have_their_labels_also_for_the_default_class(void **st
 	assert_false(has("op=\"atomic\""));
 }
 
+/* Of a rail, a series for each reason (an enum's number) and operation. */
+static void assert_zeros_of(const char *end, const char *op, const char *reason)
+{
+	char line[160];
+
+	snprintf(line, sizeof(line),
+		 "\nrdma_rail_probe_%s_total{rail=\"mlx5_0\",class=\"default\",op=\"%s\","
+		 "reason=\"%s\"} 0\n",
+		 end, op, reason);
+	if (!has(line))
+		fail_msg("not there: %s", line);
+}
+
+#define assert_zeros(end, name_of, n)                                                              \
+	for (unsigned i_ = 0; i_ < (n); i_++) {                                                    \
+		assert_zeros_of(end, "send", name_of(i_));                                         \
+		assert_zeros_of(end, "read", name_of(i_));                                         \
+	}
+
 static void test_counters_exist_with_zero_before_anything_happened(void **state)
 {
 	struct synthetic fresh = synthetic_default;
@@ -59,9 +78,9 @@ static void test_counters_exist_with_zero_before_anything_happened(void **state)
 	assert_true(has("\nrdma_probe_failed_total{" S ",op=\"read\"} 0\n"));
 	assert_true(has("\nrdma_probe_rtt_seconds_count{" S ",op=\"send\"} 0\n"));
 	assert_true(has("\nrdma_session_last_success_timestamp_seconds{" S "} 0\n"));
-	assert_true(
-		has("\nrdma_rail_probe_failed_total{rail=\"mlx5_0\",class=\"default\",op=\"send\","
-		    "reason=\"rnr_retry_exceeded\"} 0\n"));
+	assert_zeros("failed", fail_reason_name, FAIL_COUNT);
+	assert_zeros("aborted", abort_reason_name, ABORT_COUNT);
+	assert_zeros("not_attempted", skip_reason_name, SKIP_COUNT);
 	assert_true(
 		has("\nrdma_rail_rtt_seconds_bucket{rail=\"mlx5_0\",class=\"default\",op=\"ack\","
 		    "le=\"+Inf\"} 0\n"));
@@ -183,6 +202,52 @@ static void test_the_counters_that_roce_people_ask_for_are_there(void **state)
 	assert_false(has("lifespan"));
 }
 
+static void set_odd(struct snapshot *s, enum counter_source source, const char *name,
+		    uint64_t value)
+{
+	struct snap_device *d = &s->devices[0];
+
+	while (strcmp(d->name, "odd0") != 0)
+		d++;
+	for (uint32_t i = 0; i < d->n_values; i++) {
+		if (d->values[i].source == source && strcmp(d->values[i].name, name) == 0) {
+			d->values[i].value = value;
+			return;
+		}
+	}
+	fail_msg("odd0 has no %s", name);
+}
+
+static void test_of_a_narrow_counter_and_its_wide_form_the_wide_one_is_told(void **state)
+{
+	struct synthetic vendors = synthetic_default;
+	struct snapshot *s;
+
+	(void)state;
+	vendors.vendors = true;
+	s = synthetic_snapshot(&vendors, 1);
+	set_odd(s, SOURCE_COUNTERS, "port_xmit_data", UINT32_MAX);
+	set_odd(s, SOURCE_COUNTERS_EXT, "port_xmit_data_64", 230539874932483);
+	render_snapshot(s);
+	assert_int_equal(count("\nrdma_port_xmit_data_bytes_total{device=\"odd0\""), 1);
+	assert_true(has("\nrdma_port_xmit_data_bytes_total{device=\"odd0\",port=\"1\"} "
+			"922159499729932\n"));
+	assert_false(has("port_xmit_data_64"));
+}
+
+static void test_what_counts_bytes_already_is_told_as_it_is(void **state)
+{
+	struct synthetic vendors = synthetic_default;
+	struct snapshot *s;
+
+	(void)state;
+	vendors.vendors = true;
+	s = synthetic_snapshot(&vendors, 1);
+	set_odd(s, SOURCE_HW_COUNTERS, "rx_bytes", 7521781137064);
+	render_snapshot(s);
+	assert_true(has("\nrdma_rx_bytes_total{device=\"odd0\",port=\"1\"} 7521781137064\n"));
+}
+
 static void test_odd_names_of_vendors_do_no_harm(void **state)
 {
 	struct synthetic vendors = synthetic_default;
@@ -199,14 +264,9 @@ static void test_odd_names_of_vendors_do_no_harm(void **state)
 	/* gauges by name */
 	assert_true(has("\n# TYPE rdma_active_qps gauge\n"));
 	assert_true(has("\n# TYPE rdma_device_num_qps_congested gauge\n"));
-	/* bytes already */
-	assert_true(has("\nrdma_rx_bytes_total{device=\"odd0\",port=\"1\"} "));
 	/* a vendor's name that is one of ours */
 	assert_true(has("name=\"probe_ok\",source=\"hw_counters\"} "));
 	assert_true(has("name=\"SDMAIdInt1,32\",source=\"hw_counters\"} "));
-	/* the wide form of a narrow counter wins */
-	assert_false(has("port_xmit_data_64"));
-	assert_int_equal(count("\nrdma_port_xmit_data_bytes_total{device=\"odd0\""), 1);
 }
 
 static void test_pauses_of_a_priority_have_one_name_for_all_vendors(void **state)
@@ -509,6 +569,8 @@ int main(void)
 		cmocka_unit_test(test_histograms_of_sessions_are_told_on_request_alone),
 		cmocka_unit_test(test_port_data_is_told_in_bytes_once),
 		cmocka_unit_test(test_the_counters_that_roce_people_ask_for_are_there),
+		cmocka_unit_test(test_of_a_narrow_counter_and_its_wide_form_the_wide_one_is_told),
+		cmocka_unit_test(test_what_counts_bytes_already_is_told_as_it_is),
 		cmocka_unit_test(test_odd_names_of_vendors_do_no_harm),
 		cmocka_unit_test(test_pauses_of_a_priority_have_one_name_for_all_vendors),
 		cmocka_unit_test(test_other_statistics_of_a_netdev_keep_their_names),
