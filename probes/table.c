@@ -561,7 +561,6 @@ static void round_sanitize(struct counter_round *r)
 	TERMINATE(r->device.hca_type);
 	TERMINATE(r->device.pci_address);
 	TERMINATE(r->device.node_guid);
-	TERMINATE(r->device.firmware_stuck_text);
 	r->device.n_health = r->device.n_health < HEALTH_MAX ? r->device.n_health : HEALTH_MAX;
 	for (uint32_t i = 0; i < r->device.n_health; i++)
 		TERMINATE(r->device.health[i].reporter);

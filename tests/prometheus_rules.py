@@ -239,5 +239,6 @@ class Dashboard(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    ROOT, TOOL = pathlib.Path(sys.argv[1]), sys.argv[2]
+    # Programs run in a directory of the tree.
+    ROOT, TOOL = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
     unittest.main(argv=sys.argv[:1])

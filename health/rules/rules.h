@@ -37,7 +37,7 @@ struct tally_of {
 	double seconds;	  /* known for so long, at most the window's length */
 	const char *name; /* of the counter that grew most; NULL unless known */
 	double most;	  /* what that one gained */
-	bool growing;	  /* in the last round */
+	bool growing;	  /* in the last round; told of one key alone */
 	unsigned others;  /* how many more grew */
 };
 

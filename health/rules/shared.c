@@ -46,7 +46,6 @@ static void add(struct tally_of *sum, const struct tally_of *one)
 		sum->most = one->growth;
 	}
 	sum->growth += one->growth;
-	sum->growing |= one->growing;
 	if (one->seconds > sum->seconds)
 		sum->seconds = one->seconds;
 	sum->known = true;

@@ -3,11 +3,9 @@
 #include "counter_fixture.h"
 
 #include <errno.h>
-#include <linux/ethtool.h>
-#include <linux/sockios.h>
-#include <net/if.h>
 #include <sys/ioctl.h>
 
+#include "ethtool_driver.h"
 #include "probes/bond_legs.h"
 
 #define NAMES 4
@@ -33,33 +31,9 @@ static struct netdev *netdev_of(const char *name)
 	return NULL;
 }
 
-static int answer(const struct netdev *n, void *data)
+static void put_name(uint32_t i, char ret[ETHTOOL_NAME])
 {
-	union {
-		uint32_t *cmd;
-		struct ethtool_sset_info *info;
-		struct ethtool_gstrings *strings;
-		struct ethtool_stats *stats;
-	} to = {data};
-
-	switch (*to.cmd) {
-	case ETHTOOL_GSSET_INFO:
-		to.info->data[0] = NAMES;
-		return 0;
-	case ETHTOOL_GSTRINGS:
-		to.strings->len = NAMES;
-		for (uint32_t i = 0; i < NAMES; i++)
-			snprintf((char *)to.strings->data + i * ETHTOOL_NAME, ETHTOOL_NAME, "%s",
-				 names[i]);
-		return 0;
-	case ETHTOOL_GSTATS:
-		to.stats->n_stats = NAMES;
-		for (uint32_t i = 0; i < NAMES; i++)
-			to.stats->data[i] = n->first + i;
-		return 0;
-	}
-	fail_msg("nothing but reading is allowed: command %u", *to.cmd);
-	return -1;
+	memcpy(ret, names[i], strlen(names[i]));
 }
 
 int __wrap_ioctl(int fd, unsigned long request, void *arg);
@@ -68,6 +42,7 @@ int __wrap_ioctl(int fd, unsigned long request, void *arg)
 {
 	struct ifreq *r = arg;
 	struct netdev *n = netdev_of(r->ifr_name);
+	struct ethtool_driver driver;
 
 	assert_true(fd >= 0);
 	assert_int_equal(request, SIOCETHTOOL);
@@ -76,7 +51,9 @@ int __wrap_ioctl(int fd, unsigned long request, void *arg)
 		return -1;
 	}
 	n->asked++;
-	return answer(n, r->ifr_data);
+	driver = (struct ethtool_driver){.n = NAMES, .first = n->first, .put_name = put_name};
+	ethtool_driver_answer(&driver, r);
+	return 0;
 }
 
 static int setup(void **state)

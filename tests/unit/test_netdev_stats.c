@@ -2,11 +2,9 @@
 #include "counter_fixture.h"
 
 #include <errno.h>
-#include <linux/ethtool.h>
-#include <linux/sockios.h>
-#include <net/if.h>
 #include <sys/ioctl.h>
 
+#include "ethtool_driver.h"
 #include "probes/netdev_stats.h"
 
 #define STRINGS_MAX 4000
@@ -25,12 +23,11 @@ static const char *const virtio[] = {"rx_queue_0_packets", "tx_queue_0_packets"}
 
 /* The kernel, as far as it is asked. */
 static struct {
+	struct ethtool_driver driver;
 	const char *const *names; /* NULL: numbered ones */
-	uint32_t n, grown;	  /* grown: more of them by the time that they are read */
 	int error;
-	unsigned asked, names_asked;
+	unsigned asked;
 	char netdev[IFNAMSIZ];
-	uint64_t first; /* value; the others follow */
 	char odd[8][ETHTOOL_NAME];
 	bool use_odd;
 } kernel;
@@ -39,7 +36,6 @@ static void put_name(uint32_t i, char ret[ETHTOOL_NAME])
 {
 	char text[ETHTOOL_NAME];
 
-	memset(ret, 0, ETHTOOL_NAME);
 	if (kernel.use_odd) {
 		memcpy(ret, kernel.odd[i], ETHTOOL_NAME);
 		return;
@@ -47,35 +43,6 @@ static void put_name(uint32_t i, char ret[ETHTOOL_NAME])
 	snprintf(text, sizeof(text), "rx%u_packets", i);
 	memcpy(ret, kernel.names ? kernel.names[i] : text,
 	       strlen(kernel.names ? kernel.names[i] : text));
-}
-
-static int answer(void *data)
-{
-	union {
-		uint32_t *cmd;
-		struct ethtool_sset_info *info;
-		struct ethtool_gstrings *strings;
-		struct ethtool_stats *stats;
-	} to = {data};
-
-	switch (*to.cmd) {
-	case ETHTOOL_GSSET_INFO:
-		to.info->data[0] = kernel.n;
-		return 0;
-	case ETHTOOL_GSTRINGS:
-		kernel.names_asked++;
-		to.strings->len = kernel.n + kernel.grown;
-		for (uint32_t i = 0; i < kernel.n; i++)
-			put_name(i, (char *)to.strings->data + i * ETHTOOL_NAME);
-		return 0;
-	case ETHTOOL_GSTATS:
-		to.stats->n_stats = kernel.n + kernel.grown;
-		for (uint32_t i = 0; i < kernel.n; i++)
-			to.stats->data[i] = kernel.first + i;
-		return 0;
-	}
-	fail_msg("nothing but reading is allowed: command %u", *to.cmd);
-	return -1;
 }
 
 int __wrap_ioctl(int fd, unsigned long request, void *arg);
@@ -92,7 +59,8 @@ int __wrap_ioctl(int fd, unsigned long request, void *arg)
 		errno = kernel.error;
 		return -1;
 	}
-	return answer(r->ifr_data);
+	ethtool_driver_answer(&kernel.driver, r);
+	return 0;
 }
 
 #define KERNEL_HAS(list) kernel_has(list, COUNT(list))
@@ -101,8 +69,7 @@ static void kernel_has(const char *const *names, uint32_t n)
 {
 	memset(&kernel, 0, sizeof(kernel));
 	kernel.names = names;
-	kernel.n = n;
-	kernel.first = 100;
+	kernel.driver = (struct ethtool_driver){.n = n, .first = 100, .put_name = put_name};
 }
 
 struct asking {
@@ -114,7 +81,7 @@ static int setup(void **state)
 {
 	struct asking *a = calloc(1, sizeof(*a));
 
-	memset(&kernel, 0, sizeof(kernel));
+	kernel_has(NULL, 0);
 	*state = a;
 	return ethtool_open(&a->ethtool);
 }
@@ -204,11 +171,11 @@ static void test_names_are_asked_for_again_when_their_number_changes(void **stat
 	KERNEL_HAS(mlx5);
 	for (unsigned i = 0; i < 5; i++)
 		assert_int_equal(ask(a, 400), 1);
-	assert_int_equal(kernel.names_asked, 1);
+	assert_int_equal(kernel.driver.names_asked, 1);
 	assert_true(stat_of(a, "rx_packets")->has_before);
-	kernel.n = 4; /* pause frames of priority 3 were switched off */
+	kernel.driver.n = 4; /* pause frames of priority 3 were switched off */
 	assert_int_equal(ask(a, 400), 1);
-	assert_int_equal(kernel.names_asked, 2);
+	assert_int_equal(kernel.driver.names_asked, 2);
 	assert_int_equal(a->stats.n, 4);
 	assert_null(stat_of(a, "tx_prio3_pause"));
 }
@@ -218,13 +185,13 @@ static void test_more_than_was_said_is_no_answer(void **state)
 	struct asking *a = *state;
 
 	KERNEL_HAS(mlx5);
-	kernel.grown = 3;
+	kernel.driver.grown = 3;
 	assert_int_equal(ask(a, 400), -EAGAIN);
-	kernel.grown = 0;
+	kernel.driver.grown = 0;
 	assert_int_equal(ask(a, 400), 1);
-	kernel.grown = 1; /* between names and values */
+	kernel.driver.grown = 1; /* between names and values */
 	assert_int_equal(ask(a, 400), -EAGAIN);
-	kernel.n = ETHTOOL_MAX + 1;
+	kernel.driver.n = ETHTOOL_MAX + 1;
 	assert_int_equal(ask(a, 400), -E2BIG);
 }
 
@@ -254,7 +221,7 @@ static void test_a_flood_is_cut_and_counted(void **state)
 {
 	struct asking *a = *state;
 
-	kernel.n = STRINGS_MAX;
+	kernel.driver.n = STRINGS_MAX;
 	assert_int_equal(ask(a, UINT32_MAX), 1);
 	assert_int_equal(a->stats.n, NETDEV_STATS_MAX);
 	assert_int_equal(a->stats.dropped, STRINGS_MAX - NETDEV_STATS_MAX);
@@ -265,7 +232,7 @@ static void test_names_are_cleaned_and_each_is_there_once(void **state)
 	struct asking *a = *state;
 
 	kernel.use_odd = true;
-	kernel.n = 8;
+	kernel.driver.n = 8;
 	memset(kernel.odd[0], 'x', ETHTOOL_NAME); /* fills its place: no NUL */
 	memcpy(kernel.odd[1], "  rx_blank  ", 12);
 	memcpy(kernel.odd[2], "rx_blank", 8);
@@ -302,7 +269,7 @@ static void test_reader_tells_them_with_the_port_of_the_netdev(void **state)
 	before = trap.allocations;
 	assert_int_equal(run(f, 5), 0);
 	assert_int_equal(trap.allocations, before);
-	kernel.first = 10; /* the driver was loaded again */
+	kernel.driver.first = 10; /* the driver was loaded again */
 	assert_int_equal(run(f, 5), 0);
 	/* All but the gauge and the two that nobody knows. */
 	assert_int_equal(f->round.resets_seen, COUNT(mlx5) - 3);

@@ -301,6 +301,15 @@ static void test_a_link_slower_than_both_ends_advertise_is_degraded(void **state
 	assert_state(w, RULE_LINK_DEGRADED, RULE_OK);
 }
 
+static void make_bond_of_two(struct port_fact *p)
+{
+	snprintf(p->netdev, sizeof(p->netdev), "bond0");
+	snprintf(p->config.bond, sizeof(p->config.bond), "bond0");
+	snprintf(p->config.members[0], FACT_NETDEV, "ens1f0np0");
+	snprintf(p->config.members[1], FACT_NETDEV, "ens1f1np1");
+	p->config.n_members = 2;
+}
+
 static void test_one_slow_leg_of_a_bond_is_found_and_named(void **state)
 {
 	struct rules_world *w = *state;
@@ -308,11 +317,7 @@ static void test_one_slow_leg_of_a_bond_is_found_and_named(void **state)
 	const struct link_fact good = {
 		.megabits = 100000, .common_megabits = 100000, .common_lanes = 4};
 
-	snprintf(p->netdev, sizeof(p->netdev), "bond0");
-	snprintf(p->config.bond, sizeof(p->config.bond), "bond0");
-	snprintf(p->config.members[0], FACT_NETDEV, "ens1f0np0");
-	snprintf(p->config.members[1], FACT_NETDEV, "ens1f1np1");
-	p->config.n_members = 2;
+	make_bond_of_two(p);
 	p->leg[0] = p->leg[1] = good;
 	next_round(w);
 	assert_state(w, RULE_LINK_DEGRADED, RULE_OK);
@@ -354,14 +359,11 @@ static void test_either_leg_of_a_bond_may_be_the_slow_one_that_tells(void **stat
 	struct rules_world *w = *state;
 	struct port_fact *p = &w->round.ports[0];
 
-	snprintf(p->netdev, sizeof(p->netdev), "bond0");
-	snprintf(p->config.bond, sizeof(p->config.bond), "bond0");
-	p->config.n_members = 2;
+	make_bond_of_two(p);
 	for (unsigned i = 0; i < 2; i++) {
 		p->leg[i] = (struct link_fact){
 			.megabits = 40000, .common_megabits = 100000, .common_lanes = 4};
 		p->leg[1 - i] = (struct link_fact){.megabits = 100000};
-		snprintf(p->config.members[i], FACT_NETDEV, "ens1f%u", i);
 		next_round(w);
 		assert_state(w, RULE_LINK_DEGRADED, RULE_WARNING);
 		assert_says(said(w, RULE_LINK_DEGRADED)->text, p->config.members[i]);
