@@ -54,6 +54,8 @@ static void put_device(struct text_table *t, const json_t *device, double now)
 static void put_port(struct text_table *t, const json_t *port)
 {
 	uint64_t rate = value_u64(port, "rate_bytes_per_second", UINT64_MAX);
+	uint64_t expected =
+		value_u64(value_object(port, "facts"), "expected_rate_bytes_per_second", 0);
 	char buf[TEXT_SHORT];
 
 	put_number(t, COL_PORT, port, "port");
@@ -62,7 +64,7 @@ static void put_port(struct text_table *t, const json_t *port)
 	text_table_cell(t, COL_LINK, value_text(port, "link_layer", ""));
 	text_table_cell(t, COL_STATE, value_text(port, "state", ""));
 	if (rate != UINT64_MAX)
-		text_table_cell(t, COL_RATE, text_rate(rate, buf));
+		text_table_cell(t, COL_RATE, text_rate(rate, expected, buf));
 	text_table_cell(t, COL_HEALTH, value_text(port, "verdict", ""));
 }
 

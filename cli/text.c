@@ -128,8 +128,13 @@ const char *text_date(double unix_time, char buf[TEXT_SHORT])
 	return buf;
 }
 
-const char *text_rate(uint64_t bytes_per_second, char buf[TEXT_SHORT])
+const char *text_rate(uint64_t bytes_per_second, uint64_t expected, char buf[TEXT_SHORT])
 {
-	snprintf(buf, TEXT_SHORT, "%.3g Gb/s", (double)bytes_per_second * 8 / 1e9);
+	double rate = (double)bytes_per_second * 8 / 1e9;
+
+	if (bytes_per_second < expected)
+		snprintf(buf, TEXT_SHORT, "%.3g of %.3g Gb/s", rate, (double)expected * 8 / 1e9);
+	else
+		snprintf(buf, TEXT_SHORT, "%.3g Gb/s", rate);
 	return buf;
 }

@@ -24,5 +24,5 @@ const char *text_latency(double seconds, char buf[TEXT_SHORT]);
 const char *text_duration(double seconds, char buf[TEXT_SHORT]);
 /* "2026-11-29 13:58:03Z", UTC as in the daemon's own words; "-" when it is no date. */
 const char *text_date(double unix_time, char buf[TEXT_SHORT]);
-/* "100 Gb/s" from bytes per second. */
-const char *text_rate(uint64_t bytes_per_second, char buf[TEXT_SHORT]);
+/* "100 Gb/s" from bytes per second; "25 of 100 Gb/s" where more is expected, 0: that is unknown. */
+const char *text_rate(uint64_t bytes_per_second, uint64_t expected, char buf[TEXT_SHORT]);

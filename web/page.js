@@ -89,10 +89,12 @@
 		return t.getFullYear() + "-" + two(t.getMonth() + 1) + "-" + two(t.getDate()) + " " + time;
 	}
 
-	function rate(bytesPerSecond) {
+	function rate(bytesPerSecond, expected) {
+		const gigabits = (bytes) => +(bytes * 8 / 1e9).toFixed(1);
 		if (bytesPerSecond === null)
 			return "–";
-		return +(bytesPerSecond * 8 / 1e9).toFixed(1) + " Gb/s";
+		return gigabits(bytesPerSecond) +
+			(expected > bytesPerSecond ? " of " + gigabits(expected) : "") + " Gb/s";
 	}
 
 	function fact(name, value) {
@@ -154,7 +156,7 @@
 				const figures = row(cell(badge(p.verdict)), cell(p.rail, "name"),
 					cell(d.device + " port " + p.port, "name"),
 					cell(p.netdev), cell(p.link_layer), cell(p.state), cell(p.phys_state),
-					cell(rate(p.rate_bytes_per_second), "n"),
+					cell(rate(p.rate_bytes_per_second, p.facts.expected_rate_bytes_per_second), "n"),
 					cell(p.rail === null ? "–" : sessionsUp(p.rail), "n"));
 				rows.push(figures);
 				if (p.reason) {

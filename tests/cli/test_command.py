@@ -372,18 +372,22 @@ class CommandTest(unittest.TestCase):
         port = {"port": 1, "rail": "rxe0", "netdev": "eth0", "link_layer": "Ethernet",
                 "state": "ACTIVE", "phys_state": "LinkUp", "rate_bytes_per_second": 312500000,
                 "verdict": "degraded", "reason": "its link flaps",
+                "facts": {"expected_rate_bytes_per_second": 312500000},
                 "gids": [], "counters": {}}
+        slow = {**port, "port": 2, "reason": "",
+                "facts": {"expected_rate_bytes_per_second": 12500000000}}
         self.answer("devices", envelope(devices=[
             {"device": "rxe0", "verdict": "ok", "cause": "none", "reason": "",
              "worker": {"state": "up", "since": NOW - 10, "restarts": 2}, "counters": {},
-             "ports": [port]},
+             "ports": [port, slow]},
             {"device": "rxe1", "verdict": "unknown", "cause": "monitor", "reason": "stuck",
              "worker": {"state": "stuck", "since": NOW - 3, "restarts": 0}, "counters": {},
              "ports": []}]))
         lines = self.run_command("devices").stdout.splitlines()
         self.assertEqual(lines[1].split(), ["rxe0", "ok", "up", "10s", "2", "1", "rxe0", "eth0",
                                             "Ethernet", "ACTIVE", "2.5", "Gb/s", "degraded"])
-        self.assertEqual(lines[2].split()[:5], ["rxe1", "unknown", "stuck", "3s", "0"])
+        self.assertIn(" 2.5 of 100 Gb/s ", lines[2])
+        self.assertEqual(lines[3].split()[:5], ["rxe1", "unknown", "stuck", "3s", "0"])
         self.assertEqual(lines[-2:], ["rxe0 port 1: its link flaps", "rxe1: stuck"])
 
     def test_events_are_read_from_where_they_are_asked(self):

@@ -100,8 +100,9 @@ static void test_rate_is_in_bits(void **state)
 	char buf[TEXT_SHORT];
 
 	(void)state;
-	assert_string_equal(text_rate(312500000, buf), "2.5 Gb/s");
-	assert_string_equal(text_rate(50000000000ULL, buf), "400 Gb/s");
+	assert_string_equal(text_rate(312500000, 0, buf), "2.5 Gb/s");
+	assert_string_equal(text_rate(50000000000ULL, 50000000000ULL, buf), "400 Gb/s");
+	assert_string_equal(text_rate(3125000000, 12500000000ULL, buf), "25 of 100 Gb/s");
 }
 
 int main(void)

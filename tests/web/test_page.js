@@ -101,6 +101,22 @@ test("a filter takes all words, in any order and case, and only what is not ok w
 	assert.deepEqual(verdicts(), ["failing Host0"]);
 });
 
+test("a rate that is less than expected is told with what is expected", async () => {
+	const port = answers["/api/v1/devices"].devices[0].ports[0];
+	const told = () => page.byId("rails").all("tr")[0].children[7].textContent;
+
+	port.rate_bytes_per_second = 3125000000;
+	port.facts.expected_rate_bytes_per_second = null;
+	await open();
+	assert.equal(told(), "25 Gb/s");
+	for (const [expected, text] of [[3125000000, "25 Gb/s"], [12500000000, "25 of 100 Gb/s"]]) {
+		port.facts.expected_rate_bytes_per_second = expected;
+		for (let i = 0; i < 5; i++)
+			await page.turn();
+		assert.equal(told(), text);
+	}
+});
+
 test("names are put in as text", async () => {
 	answers["/api/v1/status"].host = EVIL;
 	peers()[0].peer = peers()[0].reason = EVIL;
