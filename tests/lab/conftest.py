@@ -12,9 +12,12 @@ states the other one.
 
 A scenario that fails is run once more on a fresh lab. If it passes then it counts as passed and is
 listed as flaky at the end. The evidence of each failure is in build/lab/failures/.
+
+With --labs 2 two run at a time, each in a lab of its own (sharing.py).
 """
 
 import dataclasses
+import itertools
 import os
 import re
 import shutil
@@ -24,6 +27,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 import healing
+import sharing
 from labtools import TOP, Lab, Options
 
 DEFAULT_LIMIT_S = 240
@@ -41,6 +45,10 @@ def options_of(item):
     return dataclasses.replace(options, kernel=kernel) if kernel else options
 
 
+def default_options(config):
+    return Options(kernel=config.getoption("--kernel") or Options.kernel)
+
+
 def is_for_kernel(item, kernel):
     mark = item.get_closest_marker("lab")
     return not mark or mark.kwargs.get("kernel", kernel) == kernel
@@ -52,6 +60,7 @@ def uses_lab(item):
 
 def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="the scenarios that take very long")
+    parser.addoption("--labs", type=int, default=1, help="how many labs there are at a time")
     parser.addoption("--kernel", choices=KERNELS, help="the kernel of all guests")
 
 
@@ -70,8 +79,24 @@ def pytest_collection_modifyitems(config, items):
     if kernel:
         items[:] = [item for item in items if is_for_kernel(item, kernel)]
     # Scenarios that can share a lab follow each other: each change of it costs half a minute.
-    default = Options(kernel=kernel or Options.kernel)
-    items.sort(key=lambda item: (options_of(item) != default, repr(options_of(item))))
+    default = default_options(config)
+    items.sort(key=lambda item: (options_of(item) != default, str(options_of(item))))
+
+
+def group_of(item):
+    """What one lab is to run in a row: a file's scenarios, or all that need another lab."""
+    options = options_of(item)
+    return options, item.path if options == default_options(item.config) else None
+
+
+def pytest_runtestloop(session):
+    labs = session.config.getoption("--labs")
+    if labs < 2 or session.testsfailed or session.config.option.collectonly:
+        return None  # pytest's own
+    groups = [list(items) for _, items in itertools.groupby(session.items, group_of)]
+    found = {"flaky": flaky, "healing": healing.measured}
+    sharing.run(session, groups, labs, the_lab, found)
+    return True
 
 
 @pytest.fixture
@@ -133,6 +158,8 @@ def pytest_runtest_protocol(item, nextitem):
 
 def pytest_sessionfinish():
     the_lab.down()
+    if healing.measured:
+        healing.write()
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -1,6 +1,6 @@
 """How long a fault took to be told and to be healed, by the daemons' own events.
 
-Each scenario that measures adds a line to build/lab/healing.tsv: what was done, on which kernel,
+Each scenario that measures adds a line to what becomes build/lab/healing.tsv: what was done, on which kernel,
 seconds from the fault to the first word about it, seconds from its end to the last "well again".
 The table is shown when the tests end.
 """
@@ -70,7 +70,6 @@ class Healing:
 def note(lab, name, detect, heal):
     """A line of the table, of seconds that were taken in another way; None: not measured."""
     measured.append((name, lab.options.kernel, detect, heal))
-    write()
 
 
 def lines():
