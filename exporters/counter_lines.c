@@ -186,7 +186,8 @@ void counter_lines_put(const struct counter_lines *l, struct exposition *e,
 	const struct counter_line *last = NULL;
 
 	e->dropped += l->dropped;
-	for (const struct counter_line *line = l->line; line < l->line + l->n; line++) {
+	for (size_t i = 0; i < l->n; i++) {
+		const struct counter_line *line = &l->line[i];
 		const struct counter_value *v = &s->devices[line->device].values[line->value];
 
 		if (line->told == TOLD_SATURATED && !(v->flags & COUNTER_SATURATED))
