@@ -4,7 +4,7 @@ fabric, and a bond of two veth whose legs are read in its place."""
 import contextlib
 
 from audit import findings, wait_reachable
-from rules import port_of
+from rules import own_rules, port_of, wait_finding
 from waiting import wait_for
 
 HOST = "host1"
@@ -134,18 +134,27 @@ def carrier(lab, netdev, state):
     lab.exec(HOST, ["ip", "link", "set", "dev", netdev, state])
 
 
+def leg_up(lab, netdev):
+    return lab.metrics(HOST).value("rdma_port_leg_up", device="rxeb", port="1", netdev=netdev)
+
+
 def check_legs_without_link(lab):
-    """One of two is borne, both are the port's end."""
+    """One of two is borne and told, both are the port's end."""
     carrier(lab, "v1", "down")
-    wait_verdict(lab, "ok")
+    finding = wait_finding(lab, HOST, "link_degraded", "warning")
+    assert (finding["cause"], finding["subject"]) == ("local_port", "port:rxeb/1"), finding
+    assert finding["text"].startswith("1 of the 2 legs of bond7 (rxeb/1) has no link, v0:"), finding
+    assert (leg_up(lab, "v0"), leg_up(lab, "v2")) == (0, 1)
+    wait_verdict(lab, "degraded")
     carrier(lab, "v3", "down")
+    finding = wait_finding(lab, HOST, "link_down", "critical")
+    assert (finding["cause"], finding["subject"]) == ("local_port", "port:rxeb/1"), finding
     wait_verdict(lab, "failing")
     assert port_of(lab, HOST, "rxeb")["state"] == "DOWN"
-    (finding,) = [f for f in findings(lab, HOST) if f["subject"] == "port:rxeb/1"]
-    assert (finding["cause"], finding["severity"]) == ("local_port", "critical"), finding
     for netdev in ("v1", "v3"):
         carrier(lab, netdev, "up")
     wait_verdict(lab, "ok")
+    assert (leg_up(lab, "v0"), leg_up(lab, "v2")) == (1, 1)
 
 
 def test_a_bond_is_told_by_its_legs(lab):
@@ -158,7 +167,8 @@ def test_a_bond_is_told_by_its_legs(lab):
             check_told(port["leg_counters"][leg], statistics(lab, leg), statistics(lab, leg))
         rules = port["rules"]
         assert (rules["link_down"], rules["pause_received"]) == ("ok", "not_applicable"), rules
-        check_legs_without_link(lab)
+        with own_rules(lab, HOST, hold="1s"):
+            check_legs_without_link(lab)
         lab.exec(HOST, "ip link set dev v2 nomaster")
         wait_legs(lab, "v0")
     assert "rxeb" not in devices(lab)
