@@ -29,6 +29,8 @@ struct looker {
 	uint64_t ended_ns, cost_ns; /* of the last look */
 	struct judge *judge;
 	struct counter_round *scratch; /* of any device */
+	struct strbuf words;
+	struct snapshot_pool *pool;
 	struct snapshot *last;
 };
 
@@ -129,7 +131,7 @@ static void judge(struct looker *l, struct snapshot *s, const struct view_judged
 	};
 
 	judge_run(l->judge, &in, s);
-	fabric_describe(s);
+	fabric_describe(s, &l->words);
 	/* While we stop, what our own sessions miss is nobody's fault. */
 	for (size_t i = 0; !l->daemon->stopper && i < s->n_sessions; i++)
 		if (judged->of[i]->judged.changed)
@@ -152,7 +154,7 @@ void looker_look(struct looker *l)
 	loop_timer_disarm(l->timer);
 	l->armed = false;
 	settle(l);
-	s = snapshot_new();
+	s = snapshot_new(l->pool);
 	/* Without memory the last one stays, and its age tells. */
 	if (!s || !view_fill(s, l->daemon, &judged)) {
 		snapshot_unref(s);
@@ -223,7 +225,9 @@ struct looker *looker_new(struct daemon *d)
 	l->daemon = d;
 	l->judge = judge_new();
 	l->scratch = calloc(1, sizeof(*l->scratch));
-	l->timer = l->judge && l->scratch ? loop_add_timer(d->loop, on_timer, l) : NULL;
+	l->pool = snapshot_pool_new();
+	if (l->judge && l->scratch && l->pool)
+		l->timer = loop_add_timer(d->loop, on_timer, l);
 	if (l->timer)
 		return l;
 	looker_free(l);
@@ -238,7 +242,9 @@ void looker_free(struct looker *l)
 	loop_source_free(l->timer);
 	judge_free(l->judge);
 	free(l->scratch);
+	strbuf_free(&l->words);
 	snapshot_unref(l->last);
+	snapshot_pool_unref(l->pool);
 	free(l);
 }
 

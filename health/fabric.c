@@ -144,17 +144,15 @@ static const char *fingerprint(struct snapshot *s, struct strbuf *b)
 	return snapshot_printf(s, "%016" PRIx64, hash_bytes(b->data, b->len));
 }
 
-void fabric_describe(struct snapshot *s)
+void fabric_describe(struct snapshot *s, struct strbuf *scratch)
 {
-	struct strbuf b = {0};
-
 	s->fabric = (struct snap_fabric){.fingerprint = ""};
 	s->fabric.parts =
 		snapshot_alloc(s, s->n_rails + s->n_classes + 1, sizeof(*s->fabric.parts));
 	if (!s->fabric.parts)
 		return;
 	sort_classes(s);
-	if (add_rails(s, &b) && add_classes(s, &b))
-		s->fabric.fingerprint = fingerprint(s, &b);
-	strbuf_free(&b);
+	strbuf_reset(scratch);
+	if (add_rails(s, scratch) && add_classes(s, scratch))
+		s->fabric.fingerprint = fingerprint(s, scratch);
 }

@@ -12,7 +12,7 @@ struct standing {
 
 struct finding_memory {
 	struct standing *list; /* sorted by hash */
-	size_t n;
+	size_t n, room;
 };
 
 struct finding_memory *finding_memory_new(void)
@@ -114,22 +114,34 @@ void findings_mark_minor(struct findings *f, const struct snap_finding *finding)
 		f->minor[finding - f->list] = true;
 }
 
+static bool has_room(struct finding_memory *m, size_t n)
+{
+	struct standing *more;
+
+	if (n <= m->room)
+		return true;
+	more = reallocarray(m->list, n, sizeof(*more));
+	if (!more)
+		return false;
+	m->list = more;
+	m->room = n;
+	return true;
+}
+
 void findings_end(struct findings *f)
 {
 	struct finding_memory *m = f->memory;
-	struct standing *list = malloc((f->n + 1) * sizeof(*list));
 
 	f->s->findings = f->list;
 	f->s->n_findings = f->n;
-	if (!list)
+	if (!has_room(m, f->n))
 		return;
 	for (size_t i = 0; i < f->n; i++)
-		list[i] = (struct standing){
+		m->list[i] = (struct standing){
 			.hash = finding_hash(f->list[i].rule, f->list[i].cause, f->list[i].subject),
 			.since_wall_ns = f->list[i].since_wall_ns,
 		};
-	qsort(list, f->n, sizeof(*list), by_hash);
-	free(m->list);
-	m->list = list;
 	m->n = f->n;
+	if (m->n)
+		qsort(m->list, m->n, sizeof(*m->list), by_hash);
 }

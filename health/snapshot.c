@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <sanitizer/asan_interface.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -24,6 +25,13 @@ struct snapshot_box {
 	struct snapshot public;
 	unsigned refs;
 	struct chunk *chunks; /* the one being filled first */
+	struct chunk *empty;  /* of an earlier snapshot, in the order in which they were filled */
+	struct snapshot_pool *pool;
+};
+
+struct snapshot_pool {
+	unsigned refs; /* its owner's, and one of each snapshot */
+	struct snapshot_box *spare;
 };
 
 static struct snapshot_box *box_of(struct snapshot *s)
@@ -50,13 +58,87 @@ const char *worker_state_name(enum worker_state state)
 	return "unknown";
 }
 
-struct snapshot *snapshot_new(void)
+static void free_chunks(struct chunk *c)
 {
-	struct snapshot_box *box = calloc(1, sizeof(*box));
+	struct chunk *next;
 
+	for (; c; c = next) {
+		next = c->next;
+		free(c);
+	}
+}
+
+static void free_box(struct snapshot_box *box)
+{
+	if (!box)
+		return;
+	free_chunks(box->chunks);
+	free_chunks(box->empty);
+	free(box);
+}
+
+/* Zeroed again, and nobody's until handed out. */
+static void empty_chunk(struct chunk *c)
+{
+	memset(c->data, 0, c->used);
+	c->used = 0;
+	ASAN_POISON_MEMORY_REGION(c->data, c->size);
+}
+
+/* Chunks that were not needed this time are given back. */
+static void empty_box(struct snapshot_box *box)
+{
+	struct chunk *c;
+
+	free_chunks(box->empty);
+	box->empty = NULL;
+	while ((c = box->chunks)) {
+		box->chunks = c->next;
+		empty_chunk(c);
+		c->next = box->empty;
+		box->empty = c;
+	}
+	memset(&box->public, 0, sizeof(box->public));
+}
+
+struct snapshot_pool *snapshot_pool_new(void)
+{
+	struct snapshot_pool *pool = calloc(1, sizeof(*pool));
+
+	if (pool)
+		pool->refs = 1;
+	return pool;
+}
+
+void snapshot_pool_unref(struct snapshot_pool *pool)
+{
+	if (!pool || --pool->refs)
+		return;
+	free_box(pool->spare);
+	free(pool);
+}
+
+static struct snapshot_box *take_spare(struct snapshot_pool *pool)
+{
+	struct snapshot_box *box = pool ? pool->spare : NULL;
+
+	if (box)
+		pool->spare = NULL;
+	return box;
+}
+
+struct snapshot *snapshot_new(struct snapshot_pool *pool)
+{
+	struct snapshot_box *box = take_spare(pool);
+
+	if (!box)
+		box = calloc(1, sizeof(*box));
 	if (!box)
 		return NULL;
 	box->refs = 1;
+	box->pool = pool;
+	if (pool)
+		pool->refs++;
 	box->public.instance = box->public.host = box->public.version = "";
 	box->public.reason = box->public.config_hash = "";
 	box->public.fabric.fingerprint = "";
@@ -72,8 +154,8 @@ struct snapshot *snapshot_ref(struct snapshot *s)
 
 void snapshot_unref(struct snapshot *s)
 {
+	struct snapshot_pool *pool;
 	struct snapshot_box *box;
-	struct chunk *c;
 
 	if (!s)
 		return;
@@ -81,14 +163,31 @@ void snapshot_unref(struct snapshot *s)
 	assert(box->refs > 0);
 	if (--box->refs)
 		return;
-	while ((c = box->chunks)) {
-		box->chunks = c->next;
-		free(c);
+	pool = box->pool;
+	if (pool && !pool->spare) {
+		empty_box(box);
+		pool->spare = box;
+	} else {
+		free_box(box);
 	}
-	free(box);
+	snapshot_pool_unref(pool);
 }
 
-static struct chunk *chunk_add(struct snapshot_box *box, size_t at_least)
+/* One that has the room, so that the same snapshot again finds the same chunks. */
+static struct chunk *take_empty(struct snapshot_box *box, size_t at_least)
+{
+	for (struct chunk **at = &box->empty; *at; at = &(*at)->next) {
+		struct chunk *c = *at;
+
+		if (c->size < at_least)
+			continue;
+		*at = c->next;
+		return c;
+	}
+	return NULL;
+}
+
+static struct chunk *new_chunk(size_t at_least)
 {
 	size_t size = at_least > CHUNK_BYTES ? at_least : CHUNK_BYTES;
 	struct chunk *c;
@@ -101,6 +200,18 @@ static struct chunk *chunk_add(struct snapshot_box *box, size_t at_least)
 	if (!c)
 		return NULL;
 	c->size = size;
+	ASAN_POISON_MEMORY_REGION(c->data, c->size);
+	return c;
+}
+
+static struct chunk *chunk_add(struct snapshot_box *box, size_t at_least)
+{
+	struct chunk *c = take_empty(box, at_least);
+
+	if (!c)
+		c = new_chunk(at_least);
+	if (!c)
+		return NULL;
 	c->next = box->chunks;
 	box->chunks = c;
 	return c;
@@ -125,6 +236,7 @@ void *snapshot_alloc(struct snapshot *s, size_t n, size_t size)
 	}
 	p = c->data + c->used;
 	c->used += bytes;
+	ASAN_UNPOISON_MEMORY_REGION(p, bytes);
 	return p;
 }
 

@@ -221,8 +221,17 @@ int snap_value_cmp(const void *a, const void *b);
 /* A counter of the device; port 0: of no port. NULL: it has none such now. */
 const struct counter_value *snap_device_value(const struct snap_device *d, const char *name,
 					      enum counter_source source, uint8_t port);
-/* A snapshot with one reference and an arena for everything it points to. NULL: no memory. */
-struct snapshot *snapshot_new(void);
+/* The memory of the last snapshot that is gone, kept for the next: a host that goes on as it was
+ * makes its snapshots of the same few chunks. */
+struct snapshot_pool;
+
+struct snapshot_pool *snapshot_pool_new(void); /* NULL: no memory */
+/* The owner's; it goes with the last snapshot of it. NULL is fine. */
+void snapshot_pool_unref(struct snapshot_pool *pool);
+
+/* A snapshot with one reference and an arena for everything it points to, which a pool keeps; pool
+ * NULL: nothing is kept. NULL: no memory. */
+struct snapshot *snapshot_new(struct snapshot_pool *pool);
 struct snapshot *snapshot_ref(struct snapshot *s);
 void snapshot_unref(struct snapshot *s); /* NULL is fine */
 /* Zeroed memory owned by the snapshot; NULL when out of memory. */

@@ -222,12 +222,13 @@ static void tell(const struct counter_round *r, const struct device_rules *rules
 	struct judge_input in = {.devices = &trouble};
 	struct judge *judge = judge_new();
 	struct snap_device d = {0};
+	struct strbuf words = {0};
 
-	host = snapshot_new();
+	host = snapshot_new(NULL);
 	must_hold(host && judge);
 	fill(host, &d, r, rules);
 	judge_run(judge, &in, host);
-	fabric_describe(host);
+	fabric_describe(host, &words);
 	for (size_t i = 0; i < d.n_port_rules; i++)
 		for (unsigned k = 0; k < RULE_COUNT; k++)
 			check_rule(&d.port_rules[i].rule[k]);
@@ -238,6 +239,7 @@ static void tell(const struct counter_round *r, const struct device_rules *rules
 	drain("/metrics");
 	editions_free(routes.editions);
 	snapshot_unref(host);
+	strbuf_free(&words);
 	judge_free(judge);
 }
 

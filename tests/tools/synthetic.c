@@ -644,7 +644,7 @@ static void make_loopback(struct maker *m, unsigned rail)
 
 struct snapshot *synthetic_snapshot(const struct synthetic *wanted, uint64_t mono_ns)
 {
-	struct maker m = {.s = snapshot_new(), .wanted = wanted, .state = 1};
+	struct maker m = {.s = snapshot_new(NULL), .wanted = wanted, .state = 1};
 
 	if (!m.s || !make_arrays(&m)) {
 		snapshot_unref(m.s);

@@ -134,7 +134,7 @@ static inline void look(struct world *w)
 {
 	struct judge_input in = {w->in,		  w->in_devices, w->duplicates,
 				 w->n_duplicates, w->refusals,	 w->n_refusals};
-	struct snapshot *s = snapshot_new();
+	struct snapshot *s = snapshot_new(NULL);
 
 	in.ok_after = 3;
 

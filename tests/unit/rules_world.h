@@ -112,7 +112,7 @@ static inline void feed_round(struct rules_world *w, uint64_t ns)
 static inline void take_snapshot(struct rules_world *w)
 {
 	snapshot_unref(w->s);
-	w->s = snapshot_new();
+	w->s = snapshot_new(NULL);
 	w->s->mono_ns = w->now;
 	memset(&w->device, 0, sizeof(w->device));
 	w->device.name = "mlx5_0";

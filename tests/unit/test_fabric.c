@@ -9,13 +9,14 @@ struct host {
 	struct snap_device device;
 	struct port_fact port;
 	struct snap_class classes[2];
+	struct strbuf words;
 };
 
 static int setup(void **state)
 {
 	struct host *h = calloc(1, sizeof(*h));
 
-	h->s = snapshot_new();
+	h->s = snapshot_new(NULL);
 	h->s->rails = h->rails;
 	h->s->n_rails = 1;
 	h->s->devices = &h->device;
@@ -49,13 +50,14 @@ static int teardown(void **state)
 	struct host *h = *state;
 
 	snapshot_unref(h->s);
+	strbuf_free(&h->words);
 	free(h);
 	return 0;
 }
 
 static const char *print_of(struct host *h)
 {
-	fabric_describe(h->s);
+	fabric_describe(h->s, &h->words);
 	return h->s->fabric.fingerprint;
 }
 

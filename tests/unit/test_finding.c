@@ -12,7 +12,7 @@ struct scene {
 static void next(struct scene *sc)
 {
 	snapshot_unref(sc->s);
-	sc->s = snapshot_new();
+	sc->s = snapshot_new(NULL);
 	sc->s->wall_ns = ++sc->wall;
 	assert_true(findings_begin(&sc->f, sc->s, sc->memory, 4));
 }

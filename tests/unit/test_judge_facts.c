@@ -43,7 +43,7 @@ static void look_here(struct world *w)
 				 .n_subnets = n_subnets};
 
 	snapshot_unref(w->s);
-	w->s = snapshot_new();
+	w->s = snapshot_new(NULL);
 	w->s->mono_ns = w->now;
 	w->s->wall_ns = w->wall;
 	w->s->rails = w->rails;
