@@ -29,10 +29,10 @@ def test_a_starved_service_blames_itself(lab):
         for row in rows.values():
             blamed = row["verdict"] == "failing" and row["cause"] in BLAME_ELSEWHERE
             assert not blamed, (row["peer"], row["verdict"], row["cause"], row["reason"])
-        return self_delayed(metrics) >= self_delayed(before) + 40
+        return self_delayed(metrics) >= self_delayed(before) + 40 and max(lags) > 0.02
 
     with cpu_quota(lab, VICTIM, QUOTA):
-        _, metrics = audit.wait(VICTIM, shows, 60, "its own delay is told")
+        _, metrics = audit.wait(VICTIM, shows, 60, lambda: f"its own delay is told: {lags}")
         # Kept out of what is told of the fabric.
         sent = metrics.sum("rdma_rail_probe_ok_total", rail="rxe0")
         sent += metrics.sum("rdma_rail_probe_late_total", rail="rxe0")
@@ -40,7 +40,6 @@ def test_a_starved_service_blames_itself(lab):
             "rdma_rail_rtt_seconds_count", rail="rxe0", op="ack"
         ) == sent - self_delayed(metrics)
         print(f"loop lag up to {max(lags):.3f} s, self_delayed {self_delayed(metrics):.0f}")
-        assert max(lags) > 0.02, lags
         assert lab.get(VICTIM, "/-/healthy")[0] == 200
     audit.wait(
         VICTIM,
