@@ -7,7 +7,6 @@ from audit import (
     check_only,
     check_untouched,
     findings,
-    snapshot_time,
 )
 from books import counts_of, operations
 from guest import black_hole, dropped_packets, short_black_hole
@@ -28,7 +27,7 @@ def is_gone(rows, _metrics):
 
 
 def check_noticed(events, begin):
-    """A black hole is degraded after an interval and a deadline, and failing at the second miss."""
+    """A black hole, there at begin, is degraded after an interval and a deadline, and failing at the second miss."""
     verdicts = {}
     for event in events.new(kind="verdict", peer=VICTIM):
         verdicts.setdefault(event["text"].split(":")[0], event["timestamp"])
@@ -48,6 +47,10 @@ def shows_loss(before, row):
     due = len(operations(row)) * row["window_seconds"] / INTERVAL_S
     since = missed(row) - missed(before)
     return since >= 30 and row["loss_ratio"] * due >= 0.8 * since
+
+
+def now_at(lab, host):
+    return float(lab.exec(host, "date +%s.%N").stdout)
 
 
 def check_watcher_during(lab, audit, host, before, events, begin):
@@ -90,13 +93,13 @@ def check_victim_during(lab, audit):
 def test_a_black_hole_costs_one_peer_and_heals(lab):
     audit = Audit(lab)
     events = {host: Events(lab, host) for host in WATCHERS}
-    looks = {host: audit.look(host) for host in WATCHERS}
+    looks = {host: audit.look(host)[0] for host in WATCHERS}
     healing = Healing(lab, "black hole on the way into a host", WATCHERS, peer=VICTIM)
     healing.begins()
     with black_hole(lab, VICTIM):
+        begins = {host: now_at(lab, host) for host in WATCHERS}
         for host in WATCHERS:
-            before, metrics = looks[host]
-            check_watcher_during(lab, audit, host, before, events[host], snapshot_time(metrics))
+            check_watcher_during(lab, audit, host, looks[host], events[host], begins[host])
         check_victim_during(lab, audit)
         assert dropped_packets(lab, VICTIM) > 0
     healing.ends()
