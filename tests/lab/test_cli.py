@@ -15,9 +15,19 @@ def cli(lab, *words):
     return lab.exec(HOST, ["rdma-pingmesh", *words], check=False)
 
 
+def status_when_well(lab, *words):
+    """A probe that a busy machine was late with makes a host degraded for three more of them."""
+
+    def said():
+        shown = cli(lab, "status", *words)
+        return shown if shown.returncode == 0 else None
+
+    return wait_for(said, 20, lambda: cli(lab, "status", *words))
+
+
 def test_commands_tell_a_healthy_host(lab):
-    status = cli(lab, "status")
-    assert status.returncode == 0 and HOST in status.stdout and "ok" in status.stdout
+    status = status_when_well(lab)
+    assert HOST in status.stdout and "ok" in status.stdout
     assert "2 of 2" in status.stdout
     peers = cli(lab, "peers")
     assert peers.returncode == 0
@@ -31,8 +41,8 @@ def test_commands_tell_a_healthy_host(lab):
 
 
 def test_json_of_the_commands_is_json(lab):
-    status = cli(lab, "status", "--json")
-    assert status.returncode == 0 and json.loads(status.stdout)["host"] == HOST
+    status = status_when_well(lab, "--json")
+    assert json.loads(status.stdout)["host"] == HOST
     for command, member in LISTS.items():
         shown = cli(lab, command, "--json")
         assert shown.returncode == 0
