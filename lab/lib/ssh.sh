@@ -41,6 +41,6 @@ guest_ssh()
 	local host=$1
 
 	shift
-	ssh -F /dev/null -q -o ControlPath="$socks/$host.ssh" -o ControlMaster=no -o BatchMode=yes \
+	ssh -F /dev/null -o LogLevel=ERROR -o ControlPath="$socks/$host.ssh" -o ControlMaster=no -o BatchMode=yes \
 		-o ProxyCommand=false "root@$host" "$@"
 }

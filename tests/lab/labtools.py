@@ -91,7 +91,7 @@ class Lab:
         self.down()
         try:
             with only_boot():
-                self._command("up", *options.arguments(), timeout=UP_TIMEOUT_S, before=False)
+                self._command("up", *options.arguments(), timeout=UP_TIMEOUT_S)
         except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
             self.failed_ups += 1
             # Each further scenario would wait as long in vain.
@@ -106,11 +106,9 @@ class Lab:
         self.options = None
         self._command("down", timeout=60)
 
-    def _command(self, name, *arguments, timeout, before=True):
+    def _command(self, name, *arguments, timeout):
         """Run lab/NAME; its progress goes to where the test runner's goes."""
-        words = [str(TOP / "lab" / name)]
-        port = ["--port-base", str(self.port_base)]
-        words += port + list(arguments) if before else list(arguments) + port
+        words = [str(TOP / "lab" / name), *arguments, "--port-base", str(self.port_base)]
         subprocess.run(words, check=True, timeout=timeout, stdin=subprocess.DEVNULL)
 
     # Hosts
@@ -145,10 +143,18 @@ class Lab:
         return result
 
     def push(self, host, src, dst):
-        self._command("push", host, str(src), str(dst), timeout=120)
+        self._copy("push", host, src, dst)
 
     def pull(self, host, src, dst):
-        self._command("pull", host, str(src), str(dst), timeout=120)
+        self._copy("pull", host, src, dst)
+
+    def _copy(self, name, *arguments):
+        port = ["--port-base", str(self.port_base)]
+        words = [str(TOP / "lab" / name), *port, *map(str, arguments)]
+        result = subprocess.run(
+            words, stdin=subprocess.DEVNULL, text=True, capture_output=True, timeout=120
+        )
+        assert result.returncode == 0, f"{words}: {result.returncode}\n{result.stderr}"
 
     def power(self, what, host):
         """Cut a host's power (off), give it back (on), or both at once (cycle)."""
