@@ -13,7 +13,7 @@ states the other one.
 A scenario that fails is run once more on a fresh lab. If it passes then it counts as passed and is
 listed as flaky at the end. The evidence of each failure is in build/lab/failures/.
 
-With --labs 2 two run at a time, each in a lab of its own (sharing.py).
+With --labs=2 two run at a time, each in a lab of its own (sharing.py).
 """
 
 import dataclasses

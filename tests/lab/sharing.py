@@ -1,4 +1,4 @@
-"""Scenarios shared out among labs: --labs 2 runs two at a time, each in a lab of its own.
+"""Scenarios shared out among labs: --labs=2 runs two at a time, each in a lab of its own.
 
 The runner collects and forks, once for each lab. A child asks for groups of scenarios, runs each in
 its main thread (signals and alarms work there alone) and tells its reports, which the runner takes

@@ -1,9 +1,10 @@
-"""What the kernel tells of netdevs by ethtool's ioctl, from drivers that are there: virtio's of the
-fabric, and a bond of two veth whose legs are read in its place."""
+"""What the kernel tells of netdevs by ethtool, DCB and devlink, from drivers that are there: virtio's
+of the fabric, and a bond of two veth whose legs are read in its place."""
 
 import contextlib
 
-from audit import findings, wait_reachable
+from audit import device, findings, wait_reachable
+from guest import journal_cursor, journal_since
 from rules import own_rules, port_of, wait_finding
 from waiting import wait_for
 
@@ -69,6 +70,41 @@ def test_statistics_of_a_netdev_are_those_of_its_driver(lab):
     check_told(told, before, statistics(lab, "eth0"))
     value = lab.metrics(HOST).value("rdma_netdev_tx_kicks_total", device="rxe0", port="1")
     assert before["tx_kicks"] < value <= statistics(lab, "eth0")["tx_kicks"]
+
+
+# What a NIC with DCB would say.
+OF_DCB = (
+    "pfc_priorities",
+    "trust",
+    "priority_classes",
+    "dscp_priorities",
+    "class_max_rates_bytes_per_second",
+)
+
+
+def check_unknown(lab, name):
+    """Neither driver has DCB, devlink or link modes of a partner: that is told as not known."""
+    port = port_of(lab, HOST, name)
+    facts, rules = port["facts"], port["rules"]
+    assert [facts[fact] for fact in OF_DCB] == [None] * len(OF_DCB), facts
+    assert (facts["partner_rate_bytes_per_second"], facts["common_lanes"]) == (None, None), facts
+    assert (device(lab, HOST, name)["health"], rules["firmware_stuck"]) == ([], "not_applicable")
+    metrics = lab.metrics(HOST)
+    assert metrics.value("rdma_port_config_info", device=name, port="1", trust="") == 1
+    told = {sample.name for family in metrics.families.values() for sample in family.samples}
+    for prefix in ("rdma_port_pfc_", "rdma_port_class_", "rdma_devlink_"):
+        assert not [series for series in told if series.startswith(prefix)], prefix
+
+
+def test_what_a_driver_cannot_say_is_unknown_and_no_trouble(lab):
+    cursor = journal_cursor(lab, HOST)
+    lab.exec(HOST, "systemctl restart rdma-pingmesh")
+    lab.wait_healthy()
+    wait_for(lambda: port_of(lab, HOST)["facts"], 30, "a round of counters")
+    check_unknown(lab, "rxe0")
+    log = journal_since(lab, HOST, cursor).lower()
+    assert "worker is up" in log
+    assert not any(word in log for word in ("dcb", "devlink", "ethtool")), log
 
 
 @contextlib.contextmanager
@@ -165,6 +201,7 @@ def test_a_bond_is_told_by_its_legs(lab):
         assert (port["netdev"], port["address"], port["netdev_counters"]) == ("bond7", ADDRESS, {})
         for leg in ("v0", "v2"):
             check_told(port["leg_counters"][leg], statistics(lab, leg), statistics(lab, leg))
+        check_unknown(lab, "rxeb")
         rules = port["rules"]
         assert (rules["link_down"], rules["pause_received"]) == ("ok", "not_applicable"), rules
         with own_rules(lab, HOST, hold="1s"):
